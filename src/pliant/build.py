@@ -1,0 +1,262 @@
+"""From a scene to a model and its first state."""
+
+import numpy as np
+
+from pliant.bodies import Rigid, Soft, rotation_matrix
+from pliant.build_joints import build_joints
+from pliant.checks import at_time
+from pliant.collide.shapes import CODES, MESH, bounding_radius, check_pairs, parameters, sample_points
+from pliant.errors import SceneError
+from pliant.kernels.lanes import LANES, group_count, to_lanes
+from pliant.model import Model, SoftSurface, State, WarmStart
+from pliant.scene import Scene
+
+
+def build(scene: Scene) -> tuple[Model, State]:
+    """The model and the state at time 0 of a scene."""
+    if not scene.bodies:
+        raise SceneError("the scene has no bodies: add one with scene.add_soft(...) or scene.add_rigid(...)")
+    softs, rigids = scene.soft_bodies, scene.rigid_bodies
+    node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
+    soft, bodies = _build_soft(softs, node_start), _build_rigid(rigids)
+    state = _first_state(softs, bodies)
+    blocks = build_joints(scene, node_start, state.body_position, state.body_rotation)
+    excluded = _excluded(scene, rigids)
+    check_pairs(rigids, excluded)
+    count = len(rigids)
+    adjacency = _element_adjacency(soft["element_nodes"], soft["volume"], int(node_start[-1]) + 2 * count)
+    model = Model(
+        soft_names=[body.name for body in softs],
+        rigid_names=[body.name for body in rigids],
+        node_start=node_start,
+        gravity=np.array(scene.gravity),
+        acceleration_bound=float(np.linalg.norm(scene.gravity)),
+        adjacency_start=adjacency[0],
+        adjacency=adjacency[1],
+        soft_surfaces=_surfaces(scene, softs, rigids, node_start),
+        collidable=np.array([i for i, body in enumerate(rigids) if body.collide], dtype=np.int64),
+        excluded_pairs=np.array(sorted(i * count + j for i, j in excluded), dtype=np.int64),
+        joints=blocks,
+        joint_names=[joint.name for joint in scene.joints],
+        **soft,
+        **{name: value for name, value in bodies.items() if name not in ("position", "rotation", "velocity", "spin")},
+    )
+    state.plastic_strain = np.zeros((len(model.volume), 6, LANES))
+    state.warm = WarmStart(np.zeros((len(model.volume), 6, LANES)), np.zeros((len(blocks.start) - 1, 3, LANES)))
+    return model, state
+
+
+def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
+    """Node and element arrays of all soft bodies."""
+    rest = np.concatenate([body.mesh.points for body in softs] or [np.zeros((0, 3))])
+    tets = np.concatenate(
+        [body.mesh.tets + first for body, first in zip(softs, node_start)] or [np.zeros((0, 4))]
+    ).astype(np.int32)
+    corners = rest[tets]
+    dm = np.stack([corners[:, i] - corners[:, 3] for i in range(3)], axis=2)
+    volume = np.linalg.det(dm) / 6 if len(tets) else np.zeros(0)
+    gradients = np.linalg.inv(dm).reshape(-1, 9) if len(tets) else np.zeros((0, 9))
+
+    def spread(function, fill=0.0):
+        columns = [np.full(len(body.mesh.tets), float(function(body))) for body in softs]
+        return to_lanes(np.concatenate([*columns, np.zeros(0)]), fill)[:, 0]
+
+    def per_node(function):
+        return np.concatenate([np.full(len(body.nodes), function(body), float) for body in softs] + [np.zeros(0)])
+
+    density = np.concatenate([np.full(len(body.mesh.tets), body.material.density) for body in softs] + [np.zeros(0)])
+    mass = np.bincount(tets.ravel(), weights=np.repeat(density * volume / 4, 4), minlength=len(rest)).astype(float)
+    plastic = [body.material.plasticity for body in softs]
+    free, pins, forces = _pins_and_forces(softs, node_start)
+    return {
+        "element_start": np.cumsum([0] + [len(body.mesh.tets) for body in softs]),
+        "rest": rest,
+        "node_mass": mass,
+        "node_mass_damping": per_node(lambda body: body.material.mass_damping),
+        "free": free,
+        "pins": pins,
+        "node_forces": forces,
+        "node_friction": per_node(lambda body: np.nan if body.friction is None else body.friction),
+        "node_restitution": per_node(lambda body: np.nan if body.restitution is None else body.restitution),
+        "tets": tets,
+        "element_nodes": to_lanes(tets),
+        "gradients": to_lanes(gradients),
+        "volume": to_lanes(volume)[:, 0],
+        "corotate": spread(lambda body: body.material.law == "corotated"),
+        "young": spread(lambda body: body.material.young, 1.0),
+        "poisson": spread(lambda body: body.material.poisson),
+        "damping": spread(lambda body: body.material.damping),
+        "yield_strain": spread(
+            lambda body: np.inf if not body.material.plasticity else body.material.plasticity.yield_strain
+        ),
+        "creep": spread(lambda body: 0.0 if not body.material.plasticity else body.material.plasticity.creep),
+        "max_strain": spread(
+            lambda body: np.inf if not body.material.plasticity else body.material.plasticity.max_strain
+        ),
+        "plastic": any(p is not None for p in plastic),
+    }
+
+
+def _pins_and_forces(softs, node_start):
+    """Which velocity components are free, and the pins and forces with global node indices."""
+    free, pins, forces = np.ones((int(node_start[-1]), 3)), [], []
+    for body, first in zip(softs, node_start):
+        for pin in body.pins:
+            nodes = body.select(pin.nodes, "pin") + first
+            axes = np.array([axis in pin.axes for axis in "xyz"])
+            free[np.ix_(nodes, axes)] = 0.0
+            pins.append((nodes, axes, pin.velocity))
+        for force in body.forces:
+            forces.append((body.select(force.nodes, "force") + first, force.vector))
+    return free, pins, forces
+
+
+def _element_adjacency(element_nodes: np.ndarray, volume: np.ndarray, triple_count: int):
+    """CSR lists of the slots of every triple: slot (group, corner, lane) starts at ((group 4 + corner) 3) LANES + lane."""
+    groups = len(element_nodes)
+    offset = np.arange(groups * 4).reshape(groups, 4, 1) * 3 * LANES + np.arange(LANES)
+    used = np.broadcast_to((volume > 0)[:, None, :], element_nodes.shape)
+    nodes, offsets = element_nodes[used], offset[used]
+    order = np.lexsort((offsets, nodes))
+    start = np.zeros(triple_count + 1, np.int64)
+    np.cumsum(np.bincount(nodes, minlength=triple_count), out=start[1:])
+    return start, offsets[order].astype(np.int64)
+
+
+def _principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Principal moments and the rotation (quaternion) from the principal frame to the given one."""
+    off_diagonal = inertia - np.diag(np.diag(inertia))
+    if np.abs(off_diagonal).max() <= 1e-12 * np.abs(inertia).max():
+        return np.diag(inertia).copy(), np.array([1.0, 0, 0, 0])
+    moments, axes = np.linalg.eigh(inertia)
+    if np.linalg.det(axes) < 0:
+        axes[:, 2] *= -1
+    return moments, matrix_quaternion(axes)
+
+
+def matrix_quaternion(matrix: np.ndarray) -> np.ndarray:
+    """Unit quaternion (w, x, y, z) of a rotation matrix, w >= 0."""
+    m = matrix
+    k = np.array(
+        [
+            [m[0, 0] + m[1, 1] + m[2, 2], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+            [m[2, 1] - m[1, 2], m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
+            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], m[1, 1] - m[0, 0] - m[2, 2], m[1, 2] + m[2, 1]],
+            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], m[2, 2] - m[0, 0] - m[1, 1]],
+        ]
+    )
+    quaternion = np.linalg.eigh(k)[1][:, -1]
+    return quaternion if quaternion[0] >= 0 else -quaternion
+
+
+def multiply_quaternions(a, b) -> np.ndarray:
+    """Quaternion product a b."""
+    w, v = (
+        a[0] * b[0] - np.dot(a[1:], b[1:]),
+        a[0] * np.asarray(b[1:]) + b[0] * np.asarray(a[1:]) + np.cross(a[1:], b[1:]),
+    )
+    return np.concatenate([[w], v])
+
+
+def _build_rigid(rigids: list[Rigid]) -> dict:
+    """Arrays of all rigid bodies."""
+    count = len(rigids)
+    out = {
+        "body_mass": np.zeros(count),
+        "body_inertia": np.zeros((count, 3)),
+        "principal_rotation": np.tile([1.0, 0, 0, 0], (count, 1)),
+        "centre": np.zeros((count, 3)),
+        "position": np.zeros((count, 3)),
+        "rotation": np.zeros((count, 4)),
+        "velocity": np.zeros((count, 3)),
+        "spin": np.zeros((count, 3)),
+        "shape_parameter": np.zeros((count, 3)),
+        "sample_radius": np.zeros(count),
+        "body_radius": np.zeros(count),
+    }
+    samples, forces, torques = [], [], []
+    for i, body in enumerate(rigids):
+        mass, centre, inertia = body.mass_properties()
+        moments, principal = (np.full(3, np.inf), np.array([1.0, 0, 0, 0])) if body.static else _principal(inertia)
+        turn = rotation_matrix(body.rotation)
+        out["body_mass"][i], out["body_inertia"][i] = mass, moments
+        out["centre"][i], out["principal_rotation"][i] = centre, principal
+        out["position"][i] = np.array(body.position) + turn @ centre
+        out["rotation"][i] = multiply_quaternions(body.rotation, principal)
+        spin, velocity = at_time(body.angular_velocity, 0.0), at_time(body.velocity, 0.0)
+        out["velocity"][i], out["spin"][i] = velocity + np.cross(spin, turn @ centre), spin
+        out["shape_parameter"][i] = parameters(body.shape)
+        points, radius = sample_points(body.shape, centre)
+        samples.append(points @ rotation_matrix(principal))
+        out["sample_radius"][i], out["body_radius"][i] = radius, bounding_radius(body.shape, centre)
+        to_body = rotation_matrix(out["rotation"][i]).T
+        forces += [
+            (i, f.vector, None if f.at is None else to_body @ (np.array(f.at) - out["position"][i]))
+            for f in body.forces
+        ]
+        torques += [(i, torque) for torque in body.torques]
+    moves = [
+        callable(b.velocity) or callable(b.angular_velocity) or any(b.velocity) or any(b.angular_velocity)
+        for b in rigids
+    ]
+    out |= {
+        "static": np.array([body.static for body in rigids], dtype=bool),
+        "immobile": np.array([body.static and not moving for body, moving in zip(rigids, moves)], dtype=bool),
+        "static_motion": [(body.velocity, body.angular_velocity) if body.static else None for body in rigids],
+        "body_forces": forces,
+        "body_torques": torques,
+        "body_friction": np.array([np.nan if body.friction is None else body.friction for body in rigids], dtype=float),
+        "body_restitution": np.array(
+            [np.nan if body.restitution is None else body.restitution for body in rigids], dtype=float
+        ),
+        "shape_code": np.array([CODES[type(body.shape)] for body in rigids], dtype=np.int64),
+        "sample_start": np.cumsum([0] + [len(points) for points in samples]),
+        "sample_points": np.concatenate([*samples, np.zeros((0, 3))]),
+    }
+    return out
+
+
+def _first_state(softs, bodies) -> State:
+    x = np.concatenate([body.nodes.positions for body in softs] or [np.zeros((0, 3))])
+    v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
+    no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)))
+    names = ("position", "rotation", "velocity", "spin")
+    return State(0.0, 0, x, v, *(bodies[name].copy() for name in names), np.zeros((0, 6, LANES)), no_warm_start)
+
+
+def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:
+    """Pairs of rigid bodies that a joint keeps from colliding."""
+    index = {id(body): i for i, body in enumerate(rigids)}
+    pairs = set()
+    for joint in scene.joints:
+        if not joint.collide and id(joint.a) in index and id(joint.b) in index:
+            i, j = index[id(joint.a)], index[id(joint.b)]
+            pairs.add((min(i, j), max(i, j)))
+    return pairs
+
+
+def _surfaces(scene: Scene, softs, rigids, node_start) -> list[SoftSurface]:
+    """Surface nodes of colliding soft bodies and the rigid bodies each may touch (not those it is joined to)."""
+    surfaces = []
+    joined = {(id(j.a), id(j.b)) for j in scene.joints if not j.collide}
+    for body, first in zip(softs, node_start):
+        if not body.collide:
+            continue
+        against = []
+        for i, rigid in enumerate(rigids):
+            if not rigid.collide or (id(body), id(rigid)) in joined or (id(rigid), id(body)) in joined:
+                continue
+            if CODES[type(rigid.shape)] == MESH:
+                raise SceneError(
+                    f"contact between soft body {body.name!r} and mesh {rigid.name!r} is not available; "
+                    f"set collide=False on one of the two, or join them"
+                )
+            against.append(i)
+        edges = body.mesh.edges
+        size = float(np.linalg.norm(body.mesh.points[edges[:, 0]] - body.mesh.points[edges[:, 1]], axis=1).mean())
+        nodes = np.unique(body.mesh.boundary_faces) + first
+        surfaces.append(SoftSurface(nodes.astype(np.int64), np.array(against, dtype=np.int64), size))
+    return surfaces
+
+
+__all__ = ["build", "group_count", "matrix_quaternion", "multiply_quaternions"]

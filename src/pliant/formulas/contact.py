@@ -1,0 +1,100 @@
+"""Signed distances of points to shapes, with the outward normal, and the closest points of two segments."""
+
+import math
+
+from pliant.formulas.matrix3 import dot, norm, subtract
+from pliant.jit import formula
+
+
+@formula
+def _direction(d, length):
+    """d / length, or z when length is zero."""
+    safe = length > 1e-12
+    inverse = 1.0 / length if safe else 0.0
+    return (d[0] * inverse, d[1] * inverse, d[2] * inverse if safe else 1.0)
+
+
+@formula
+def sphere_distance(p, radius):
+    """Distance [m] of p to a sphere at the origin, and the normal."""
+    length = norm(p)
+    return length - radius, _direction(p, length)
+
+
+@formula
+def capsule_distance(p, radius, half_length):
+    """Distance of p to a capsule along z."""
+    z = min(max(p[2], -half_length), half_length)
+    d = (p[0], p[1], p[2] - z)
+    length = norm(d)
+    return length - radius, _direction(d, length)
+
+
+@formula
+def box_distance(p, half):
+    """Distance of p to a box; inside, the nearest face decides."""
+    outside = (
+        p[0] - min(max(p[0], -half[0]), half[0]),
+        p[1] - min(max(p[1], -half[1]), half[1]),
+        p[2] - min(max(p[2], -half[2]), half[2]),
+    )
+    length = norm(outside)
+    depth0, depth1, depth2 = abs(p[0]) - half[0], abs(p[1]) - half[1], abs(p[2]) - half[2]
+    deepest = max(depth0, depth1, depth2)
+    along0 = deepest == depth0
+    along1 = (not along0) and deepest == depth1
+    inward = (
+        math.copysign(1.0, p[0]) if along0 else 0.0,
+        math.copysign(1.0, p[1]) if along1 else 0.0,
+        0.0 if along0 or along1 else math.copysign(1.0, p[2]),
+    )
+    beyond = length > 0.0
+    n = _direction(outside, length)
+    return (
+        length if beyond else deepest,
+        (n[0] if beyond else inward[0], n[1] if beyond else inward[1], n[2] if beyond else inward[2]),
+    )
+
+
+@formula
+def cylinder_distance(p, radius, half_length):
+    """Distance of p to a cylinder along z; inside, the nearest face decides."""
+    r = math.sqrt(p[0] * p[0] + p[1] * p[1])
+    safe = r > 1e-12
+    cx, cy = (p[0] / r if safe else 1.0), (p[1] / r if safe else 0.0)
+    radial, axial = r - radius, abs(p[2]) - half_length
+    up = math.copysign(1.0, p[2])
+    outer_r, outer_z = max(radial, 0.0), max(axial, 0.0)
+    length = math.sqrt(outer_r * outer_r + outer_z * outer_z)
+    beyond = length > 0.0
+    side = radial > axial
+    inverse = 1.0 / length if beyond else 0.0
+    wr = outer_r * inverse if beyond else (1.0 if side else 0.0)
+    wz = outer_z * inverse if beyond else (0.0 if side else 1.0)
+    return (length if beyond else max(radial, axial)), (wr * cx, wr * cy, wz * up)
+
+
+@formula
+def closest_on_segments(p, u, q, v):
+    """Parameters s, t in [-1, 1] of the closest points p + s u and q + t v of two segments given by centre and half vector."""
+    w = subtract(p, q)
+    a, b, c = dot(u, u), dot(u, v), dot(v, v)
+    d, e = dot(u, w), dot(v, w)
+    determinant = a * c - b * b
+    s = min(max((b * e - c * d) / determinant, -1.0), 1.0) if determinant > 1e-12 * a * c else 0.0
+    t = (b * s + e) / c if c > 0.0 else 0.0
+    t_clamped = min(max(t, -1.0), 1.0)
+    s_again = min(max((b * t_clamped - d) / a, -1.0), 1.0) if a > 0.0 else 0.0
+    return (s if t == t_clamped else s_again), t_clamped
+
+
+@formula
+def restitution_target(gap, speed_before, restitution, threshold, h, recovery, max_recovery):
+    """Target normal velocity of a contact: may close the gap, is pushed out of a penetration, bounces when fast.
+
+    speed_before: normal velocity at the start of the step [m/s], negative when approaching (L 2.2.2).
+    """
+    push = min(-recovery * gap / h, max_recovery) if gap < 0.0 else -gap / h
+    bounces = speed_before < -threshold and gap + h * speed_before <= 0.0
+    bounce = -restitution * speed_before if bounces else push
+    return max(push, bounce) if gap < 0.0 else bounce

@@ -1,0 +1,1 @@
+"""Loops over elements, rows and triples on the CPU; they call formulas and do nothing else."""

@@ -1,0 +1,68 @@
+"""The lane layout: arrays are (groups, components, LANES), so that one inner loop of pure arithmetic vectorises."""
+
+import numpy as np
+
+from pliant.jit import formula
+
+LANES = 16
+
+
+def group_count(count: int) -> int:
+    """How many groups of lanes hold `count` things."""
+    return -(-count // LANES)
+
+
+def to_lanes(values: np.ndarray, fill=0) -> np.ndarray:
+    """(n, c) -> (groups, c, LANES); lanes without a thing hold `fill`."""
+    values = np.asarray(values)
+    flat = values if values.ndim == 2 else values[:, None]
+    groups = group_count(len(flat))
+    padded = np.full((groups * LANES, flat.shape[1]), fill, dtype=values.dtype)
+    padded[: len(flat)] = flat
+    return np.ascontiguousarray(padded.reshape(groups, LANES, flat.shape[1]).transpose(0, 2, 1))
+
+
+def from_lanes(values: np.ndarray, count: int) -> np.ndarray:
+    """(groups, c, LANES) -> (count, c)."""
+    return values.transpose(0, 2, 1).reshape(-1, values.shape[1])[:count]
+
+
+@formula
+def load3(a, group, first, lane):
+    """Three components of one lane as a tuple."""
+    return (a[group, first, lane], a[group, first + 1, lane], a[group, first + 2, lane])
+
+
+@formula
+def load6(a, group, lane):
+    """Six components of one lane as a tuple."""
+    return (
+        a[group, 0, lane],
+        a[group, 1, lane],
+        a[group, 2, lane],
+        a[group, 3, lane],
+        a[group, 4, lane],
+        a[group, 5, lane],
+    )
+
+
+@formula
+def load9(a, group, lane):
+    """Nine components of one lane as a tuple."""
+    return (
+        a[group, 0, lane],
+        a[group, 1, lane],
+        a[group, 2, lane],
+        a[group, 3, lane],
+        a[group, 4, lane],
+        a[group, 5, lane],
+        a[group, 6, lane],
+        a[group, 7, lane],
+        a[group, 8, lane],
+    )
+
+
+@formula
+def tuple9(a):
+    """A flat array of nine numbers as a tuple."""
+    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])

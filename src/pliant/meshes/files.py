@@ -1,0 +1,154 @@
+"""Read and write meshes; the suffix of the file names the format.
+
+| suffix | cells | reads sets from, writes sets as | fields |
+|---|---|---|---|
+| .vtu | tets or triangles | point data set:NAME | point and cell data |
+| .msh | tets or triangles | physical groups | point and cell data |
+| .node, .ele | tets | point, face and region markers; point attributes | - |
+| .mesh | tets or triangles | references | - |
+| .obj | triangles | groups; not written | - |
+| .stl, .ply | triangles | - | - |
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import MeshError
+from .foreign import read_foreign, write_foreign
+from .gmsh_read import read_gmsh
+from .gmsh_write import gmsh_text
+from .medit import medit_text, read_medit
+from .tet_mesh import TetMesh
+from .tetgen import element_text, node_text, read_tetgen
+from .tri_mesh import TriMesh
+from .wavefront import read_wavefront, wavefront_text
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+READERS = {
+    ".vtu": read_foreign,
+    ".msh": read_gmsh,
+    ".node": read_tetgen,
+    ".ele": read_tetgen,
+    ".mesh": read_medit,
+    ".obj": read_wavefront,
+    ".stl": read_foreign,
+    ".ply": read_foreign,
+}
+TETS_ONLY = (".node", ".ele")
+TRIANGLES_ONLY = (".obj", ".stl", ".ply")
+WITH_FIELDS = (".vtu", ".msh")
+
+
+def read(path: str | os.PathLike, repair: bool = False) -> TetMesh | TriMesh:
+    """Read a mesh: a TetMesh when the file holds tets, a TriMesh when it holds triangles only.
+
+    Physical groups, references and markers become `sets`. Tets in the node order of VTK and Gmsh are turned round.
+    repair: as in TetMesh and TriMesh. Raises MeshError, which names the file, when it cannot be read.
+    """
+    path = Path(path)
+    reader = READERS[known_suffix(path)]
+    if not path.is_file():
+        raise MeshError(f"there is no mesh file {path}")
+    try:
+        return reader(path).build(repair).with_source({"file": str(path.resolve()), "repair": bool(repair)})
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from error
+    except (OSError, ValueError, LookupError, OverflowError, MemoryError) as error:
+        raise MeshError(f"{path}: cannot be read, the file is damaged or of another format: {error}") from error
+
+
+def write(
+    path: str | os.PathLike,
+    mesh: TetMesh | TriMesh,
+    point_data: Mapping[str, ArrayLike] | None = None,
+    cell_data: Mapping[str, ArrayLike] | None = None,
+    version: str = "4",
+) -> None:
+    """Write a mesh; the file appears complete or not at all.
+
+    point_data: name -> (n,) or (n, k), fields on points; cell_data: name -> (m,) or (m, k), on tets or triangles; for
+    .vtu and .msh. version: of the Gmsh format, "2" or "4". Which formats keep sets: see `pliant.meshes.files`.
+    """
+    path = Path(path)
+    suffix = known_suffix(path)
+    try:
+        check_content(suffix, mesh, point_data or {}, cell_data or {})
+        point_data = check_fields(point_data, len(mesh.points), "point_data")
+        cell_count = len(mesh.tets if isinstance(mesh, TetMesh) else mesh.triangles)
+        cell_data = check_fields(cell_data, cell_count, "cell_data")
+        write_all(path, suffix, mesh, point_data, cell_data, version)
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from error
+    except OSError as error:
+        raise MeshError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def known_suffix(path: Path) -> str:
+    """The suffix in lower case, or MeshError that lists the allowed ones."""
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise MeshError(f"{path}: unknown mesh suffix {path.suffix!r}; allowed are {', '.join(READERS)}")
+    return suffix
+
+
+def check_content(suffix: str, mesh: TetMesh | TriMesh, point_data: Mapping, cell_data: Mapping) -> None:
+    """Raise MeshError when the format cannot hold the mesh or the fields."""
+    if not isinstance(mesh, TetMesh | TriMesh):
+        raise MeshError(f"only a TetMesh or a TriMesh can be written, not {type(mesh).__name__}")
+    if suffix in TRIANGLES_ONLY and isinstance(mesh, TetMesh):
+        raise MeshError(f"{suffix} files hold triangles only; write mesh.surface(), or use .vtu, .msh, .mesh, .node")
+    if suffix in TETS_ONLY and isinstance(mesh, TriMesh):
+        raise MeshError(f"{suffix} files hold tets only; for triangles use .vtu, .msh, .mesh, .obj, .stl, .ply")
+    if suffix not in WITH_FIELDS and (point_data or cell_data):
+        raise MeshError(f"{suffix} files hold no point_data or cell_data; use {' or '.join(WITH_FIELDS)}")
+
+
+def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) -> dict[str, np.ndarray]:
+    """Fields as arrays of count rows, or MeshError."""
+    checked = {name: np.asarray(values) for name, values in (fields or {}).items()}
+    for name, values in checked.items():
+        if values.ndim not in (1, 2) or len(values) != count or values.dtype.kind not in "iuf":
+            raise MeshError(
+                f"{kind} {name!r} must be numbers of shape ({count},) or ({count}, k), "
+                f"not {values.dtype} of shape {values.shape}"
+            )
+    return checked
+
+
+def write_all(path: Path, suffix: str, mesh: TetMesh | TriMesh, point_data: dict, cell_data: dict, version: str):
+    """Write the file or files of one mesh."""
+    if suffix in TETS_ONLY:
+        replace(path.with_suffix(".node"), text_writer(node_text(mesh)))
+        replace(path.with_suffix(".ele"), text_writer(element_text(mesh)))
+    elif suffix == ".msh":
+        replace(path, text_writer(gmsh_text(mesh, point_data, cell_data, version)))
+    elif suffix == ".mesh":
+        replace(path, text_writer(medit_text(mesh)))
+    elif suffix == ".obj":
+        replace(path, text_writer(wavefront_text(mesh)))
+    else:
+        replace(path, lambda temporary: write_foreign(temporary, mesh, point_data, cell_data))
+
+
+def text_writer(text: str) -> Callable[[Path], None]:
+    """A function that writes the text to a path."""
+    return lambda temporary: temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def replace(path: Path, write_to: Callable[[Path], None]) -> None:
+    """Let write_to fill a temporary file in the same folder, then rename it to path."""
+    temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:12]}{path.suffix}")
+    try:
+        write_to(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,79 @@
+"""Formats read and written through meshio, an optional extra: .vtu, .ply, .stl. meshio is kept quiet."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import MeshError
+from .raw_mesh import RawMesh, cell_block
+from .tet_mesh import TetMesh
+from .tri_mesh import TriMesh
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+SET_PREFIX = "set:"
+"""Sets are stored in .vtu files as 0/1 point data under this prefix."""
+
+
+def import_meshio() -> ModuleType:
+    """The module meshio, or MeshError that says how to get it."""
+    try:
+        import meshio
+    except ImportError:
+        raise MeshError("reading or writing this format needs meshio: pip install 'pliant[io]'") from None
+    return meshio
+
+
+@contextlib.contextmanager
+def guarded(doing: str):
+    """Silence meshio and turn whatever it raises, even SystemExit, into MeshError."""
+    messages = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(messages), contextlib.redirect_stderr(messages), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with np.errstate(all="ignore"):
+                yield
+    except MeshError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = [str(error)] if str(error) not in ("", "1") else messages.getvalue().split("\n")
+        reason = next((line.strip() for line in said if line.strip()), type(error).__name__)
+        raise MeshError(f"{doing} failed, the file is damaged or of another format: {reason}") from error
+
+
+def read_foreign(path: Path) -> RawMesh:
+    """Read through meshio; point data named set:NAME become sets."""
+    meshio = import_meshio()
+    with guarded("reading"):
+        found = meshio.read(path, file_format=path.suffix.lower()[1:])
+        sets = {
+            name[len(SET_PREFIX) :]: np.flatnonzero(values)
+            for name, values in found.point_data.items()
+            if name.startswith(SET_PREFIX)
+        }
+        cells = [(block.type, np.asarray(block.data)) for block in found.cells]
+        return RawMesh(np.asarray(found.points), cells, sets)
+
+
+def write_foreign(path: Path, mesh: TetMesh | TriMesh, point_data: dict, cell_data: dict) -> None:
+    """Write through meshio; only .vtu keeps sets."""
+    meshio = import_meshio()
+    cell_type, cells = cell_block(mesh)
+    file_format = path.suffix.lower()[1:]
+    points = dict(point_data)
+    if file_format == "vtu":
+        for name, members in mesh.sets.items():
+            flags = np.zeros(len(mesh.points), dtype=np.int8)
+            flags[members] = 1
+            points[SET_PREFIX + name] = flags
+    fields = {name: [np.asarray(values)] for name, values in cell_data.items()}
+    with guarded("writing"):
+        found = meshio.Mesh(mesh.points, [(cell_type, cells)], point_data=points, cell_data=fields)
+        meshio.write(path, found, file_format=file_format)

@@ -1,0 +1,176 @@
+"""Tet meshes of simple bodies: box, sphere, cylinder, all from structured grids."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import MeshError
+from .tet_mesh import FLIP, TetMesh
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Corners of a cell are numbered 4 i + 2 j + k for the corner (i, j, k).
+FIVE_EVEN = np.array([[5, 6, 3, 0], [5, 4, 6, 0], [6, 2, 3, 0], [3, 1, 5, 0], [6, 7, 5, 3]])
+"""Five tets of a cell, one in the middle of four corners; its mirror image fills every second cell."""
+
+TWELVE = np.array(
+    [
+        *([0, 1, 3], [0, 3, 2], [4, 7, 5], [4, 6, 7]),
+        *([0, 5, 1], [0, 4, 5], [2, 3, 7], [2, 7, 6]),
+        *([0, 2, 6], [0, 6, 4], [1, 7, 3], [1, 5, 7]),
+    ]
+)
+"""Two outward triangles per side of a cell, split along the diagonal from its lowest to its highest corner."""
+
+
+def box(size: ArrayLike, cells: ArrayLike, pattern: str = "six") -> TetMesh:
+    """Box with one corner at the origin and the opposite one at size (3,) [m].
+
+    cells: cells along x, y, z; one int for all three, or three.
+    pattern: tets per cell. "six": around the diagonal of the cell, all cells alike. "five": a large tet in the
+        middle, neighbouring cells mirrored. "twelve": around a node in the middle of the cell.
+
+    Lattice nodes are numbered with x slowest and z fastest: node (i, j, k) is (i (ny + 1) + j) (nz + 1) + k.
+    "twelve" appends the middle nodes, cells in the same order. Tets come cell by cell in that order too.
+    """
+    lengths = check_lengths(size, 3, "size")
+    counts = check_counts(cells, 3, "cells")
+    builders = {"five": five_tets, "six": six_tets, "twelve": twelve_tets}
+    if pattern not in builders:
+        raise MeshError(f"unknown box pattern {pattern!r}; allowed are " + ", ".join(map(repr, builders)))
+    points = lattice([np.linspace(0.0, length, count + 1) for length, count in zip(lengths, counts)])
+    corners = cell_corners(counts)
+    if pattern == "twelve":
+        points = np.concatenate([points, points[corners].mean(axis=1)])
+    mesh = TetMesh.trusted(points, builders[pattern](corners, counts).reshape(-1, 4))
+    return mesh.with_source({"box": lengths.tolist(), "cells": counts.tolist(), "pattern": pattern})
+
+
+def sphere(radius: float, cells: int) -> TetMesh:
+    """Ball around the origin with the given radius [m]; outer nodes lie on the sphere, so the volume is a bit less.
+
+    cells: cells from the centre to the surface; there are 48 cells^3 tets. The mesh is the image of a cube grid whose
+    shells become spheres, with equal angles between grid lines. Mirror symmetric about the three coordinate planes.
+    """
+    radius = check_lengths(radius, 1, "radius")[0]
+    count = check_counts(cells, 1, "cells")[0]
+    unit = np.linspace(-1.0, 1.0, 2 * count + 1)
+    points = radius * round_shells(lattice([unit] * 3))
+    mesh = TetMesh.trusted(points, mirrored_tets(np.array([2 * count] * 3), mirrored=[True, True, True]))
+    return mesh.with_source({"sphere": float(radius), "cells": int(count)})
+
+
+def cylinder(radius: float, height: float, cells: ArrayLike) -> TetMesh:
+    """Upright cylinder around the z axis from z = 0 to z = height [m]; outer nodes lie on the given radius [m].
+
+    cells: (radial, axial), cells from the axis to the side and from the base to the top; there are
+    24 radial^2 axial tets. Mirror symmetric about the planes x = 0 and y = 0.
+    """
+    radius = check_lengths(radius, 1, "radius")[0]
+    height = check_lengths(height, 1, "height")[0]
+    radial, axial = check_counts(cells, 2, "cells")
+    unit = np.linspace(-1.0, 1.0, 2 * radial + 1)
+    points = lattice([unit, unit, np.linspace(0.0, height, axial + 1)])
+    points[:, :2] = radius * round_shells(points[:, :2])
+    mesh = TetMesh.trusted(points, mirrored_tets(np.array([2 * radial, 2 * radial, axial]), [True, True, False]))
+    size = {"radius": float(radius), "height": float(height)}
+    return mesh.with_source({"cylinder": size, "cells": [int(radial), int(axial)]})
+
+
+def check_lengths(value: ArrayLike, width: int, name: str) -> np.ndarray:
+    """Return (width,) positive lengths [m] or raise MeshError."""
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (width,) or not np.isfinite(array).all() or not (array > 0).all():
+        wanted = "a positive length" if width == 1 else f"{width} positive lengths"
+        raise MeshError(f"{name} must be {wanted} in metres, not {value!r}")
+    return array
+
+
+def check_counts(value: ArrayLike, width: int, name: str) -> np.ndarray:
+    """Return (width,) positive cell counts; one int is repeated. Raises MeshError."""
+    array = np.atleast_1d(np.asarray(value))
+    if array.dtype.kind not in "iu" or array.shape not in ((1,), (width,)) or not (array > 0).all():
+        wanted = "a positive integer" if width == 1 else f"a positive integer or {width} of them"
+        raise MeshError(f"{name} must be {wanted}, not {value!r}")
+    return np.broadcast_to(array, (width,)).astype(np.int64)
+
+
+def lattice(axes: list[np.ndarray]) -> np.ndarray:
+    """Points (n, 3) of the grid over the given coordinates, the first axis slowest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def cell_corners(counts: np.ndarray) -> np.ndarray:
+    """Node indices (cells, 8) of every cell's corners, numbered 4 i + 2 j + k."""
+    numbers = np.arange(np.prod(counts + 1)).reshape(counts + 1)
+    corners = []
+    for i, j, k in np.ndindex(2, 2, 2):
+        corners.append(numbers[i : i + counts[0], j : j + counts[1], k : k + counts[2]].ravel())
+    return np.stack(corners, axis=1)
+
+
+def path_tets() -> np.ndarray:
+    """Six tets (6, 4) of a cell, each along a path of three edges from corner 0 to corner 7 (Kuhn 1960)."""
+    tets = []
+    for order in permutations((4, 2, 1)):
+        tet = np.cumsum([0, *order])
+        even = order in ((4, 2, 1), (2, 1, 4), (1, 4, 2))
+        tets.append(tet[FLIP] if even else tet)
+    return np.array(tets)
+
+
+def six_tets(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Six tets per cell around its diagonal."""
+    return corners[:, path_tets()]
+
+
+def five_tets(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Five tets per cell; cells with odd i + j + k hold the mirror image, so that the diagonals of faces agree."""
+    odd = np.indices(counts).sum(axis=0).ravel() % 2 == 1
+    mirror = (FIVE_EVEN ^ 4)[:, FLIP]
+    return np.where(odd[:, None, None], corners[:, mirror], corners[:, FIVE_EVEN])
+
+
+def twelve_tets(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Twelve tets per cell, from its middle node to two triangles per side."""
+    cells = len(corners)
+    middle = np.prod(counts + 1) + np.arange(cells)
+    sides = corners[:, TWELVE]
+    return np.concatenate([sides, np.broadcast_to(middle[:, None, None], (cells, len(TWELVE), 1))], axis=2)
+
+
+def mirrored_tets(counts: np.ndarray, mirrored: list[bool]) -> np.ndarray:
+    """Six tets per cell whose diagonals run away from the middle of the grid along the mirrored axes.
+
+    So no tet has two faces on the sides that a round map flattens into one, and no tet crosses its creases.
+    """
+    corners = cell_corners(counts)
+    indices = np.indices(counts).reshape(3, -1)
+    lower = [
+        (indices[axis] < counts[axis] // 2) if mirrored[axis] else np.zeros(len(corners), bool) for axis in range(3)
+    ]
+    flips = sum(side * weight for side, weight in zip(lower, (4, 2, 1)))
+    odd = (lower[0] ^ lower[1] ^ lower[2])[:, None, None]
+    local = path_tets()[None] ^ flips[:, None, None]
+    tets = np.take_along_axis(corners, local.reshape(len(corners), -1), axis=1).reshape(-1, 6, 4)
+    return np.where(odd, tets[:, :, FLIP], tets).reshape(-1, 4)
+
+
+def round_shells(points: np.ndarray) -> np.ndarray:
+    """Map squares or cubes around the origin, points (n, 2 or 3), to circles or spheres of the same half width.
+
+    Grid lines on each side are spread at equal angles (tan), as on the equiangular cubed sphere
+    (Ronchi, Iacono and Paolucci 1996).
+    """
+    shell = np.abs(points).max(axis=1, keepdims=True)
+    inside = np.divide(points, shell, out=np.zeros_like(points), where=shell > 0)
+    direction = np.tan(np.pi / 4 * inside)
+    length = np.linalg.norm(direction, axis=1, keepdims=True)
+    return shell * np.divide(direction, length, out=np.zeros_like(points), where=length > 0)

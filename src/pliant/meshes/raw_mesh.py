@@ -1,0 +1,91 @@
+"""What a file held, before it becomes a checked mesh; and what is to be written into one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import MeshError
+from .checks import LARGEST, name_some
+from .tet_mesh import FLIP, TetMesh, tet_volumes
+from .tri_mesh import TriMesh
+
+WITH_TETS = {"tetra", "triangle", "quad", "line", "vertex"}
+WITH_TRIANGLES = {"triangle", "line", "vertex"}
+
+
+@dataclass
+class RawMesh:
+    """points (n, 2 or 3) [m]; cells by type name, each (m, k) indices; sets of node indices by name."""
+
+    points: np.ndarray
+    cells: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    sets: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def add_to_set(self, name: str, nodes: np.ndarray) -> None:
+        """Add nodes to a named set, which is made when new."""
+        known = self.sets.get(name, np.zeros(0, dtype=np.int64))
+        self.sets[name] = np.union1d(known, np.asarray(nodes).ravel()).astype(np.int64)
+
+    def add_references(self, prefix: str, references: np.ndarray, nodes: np.ndarray) -> None:
+        """Make a set prefix_N of the nodes (m, ...) whose reference (m,) is N, for every N but zero."""
+        for reference in np.unique(references):
+            if reference != 0:
+                self.add_to_set(f"{prefix}_{int(reference)}", nodes[references == reference])
+
+    def joined(self, cell_type: str, width: int) -> np.ndarray:
+        """All cells of one type, (m, width)."""
+        blocks = [block for name, block in self.cells if name == cell_type]
+        return np.concatenate(blocks) if blocks else np.zeros((0, width), dtype=np.int64)
+
+    def build(self, repair: bool) -> TetMesh | TriMesh:
+        """Make the checked mesh: of tets where there are any, else of triangles. Raises MeshError."""
+        points = np.asarray(self.points, dtype=np.float64)
+        if points.ndim == 2 and points.shape[1] == 2:
+            points = np.column_stack([points, np.zeros(len(points))])
+        found = {name for name, block in self.cells if len(block)}
+        tets, triangles = self.joined("tetra", 4), self.joined("triangle", 3)
+        if not len(tets) and not len(triangles):
+            listed = ", ".join(sorted(found)) or "none"
+            raise MeshError(f"no tets or triangles inside; cell types found: {listed}. Save linear tets or triangles")
+        lost = found - (WITH_TETS if len(tets) else WITH_TRIANGLES)
+        if lost:
+            kept = "tets" if len(tets) else "triangles"
+            raise MeshError(f"cells other than {kept} inside: {', '.join(sorted(lost))}; split them or save without")
+        if len(tets):
+            return TetMesh(points, usual_orientation(points, tets), self.sets, repair)
+        return TriMesh(points, triangles, self.sets, repair)
+
+
+def usual_orientation(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
+    """Flip all tets when most have the orientation of VTK and Gmsh, which is the opposite of ours."""
+    if tets.min() < 0 or tets.max() >= len(points) or not (np.abs(points) < LARGEST).all():
+        return tets
+    mostly_flipped = (tet_volumes(points, tets) < 0).sum() * 2 > len(tets)
+    return tets[:, FLIP] if mostly_flipped else tets
+
+
+def cell_block(mesh: TetMesh | TriMesh) -> tuple[str, np.ndarray]:
+    """Type and cells (m, k) of a mesh for a file, tets ordered as VTK and Gmsh expect them."""
+    if isinstance(mesh, TetMesh):
+        return "tetra", mesh.tets[:, FLIP]
+    return "triangle", mesh.triangles
+
+
+def numbers(tokens: list[str], count: int, what: str, dtype: type = np.float64) -> np.ndarray:
+    """The first count tokens as numbers (count,), or MeshError when there are fewer or they are no numbers."""
+    if len(tokens) < count:
+        raise MeshError(f"the file ends too early: {what} need {count} numbers, but only {len(tokens)} follow")
+    try:
+        return np.array(tokens[:count], dtype=np.bytes_).astype(dtype) if count else np.zeros(0, dtype)
+    except ValueError as error:
+        raise MeshError(f"{what} must be numbers: {error}") from None
+
+
+def check_consecutive(tags: np.ndarray, what: str) -> int:
+    """First of the consecutive numbers (n,), or MeshError that names where they break."""
+    broken = np.flatnonzero(np.diff(tags) != 1)
+    if len(broken):
+        raise MeshError(f"{what} must be numbered one after the other, but are not after {name_some(tags[broken])}")
+    return int(tags[0]) if len(tags) else 0

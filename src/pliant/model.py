@@ -1,0 +1,148 @@
+"""The model (constant arrays) and the state (changing arrays), built once from a scene.
+
+Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity triples are the nodes followed by a linear and
+an angular triple per rigid body (theory section 1). Element arrays are in lanes, (groups, components, LANES).
+"""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from pliant.rows.joints import JointBlocks
+
+
+@dataclass
+class SoftSurface:
+    """The surface nodes of one soft body: nodes (k,) global indices; against: rigid bodies it may touch; size: mean edge [m]."""
+
+    nodes: np.ndarray
+    against: np.ndarray
+    size: float
+
+
+@dataclass
+class Model:
+    """Everything about a scene that does not change; n nodes, m elements in g groups, b rigid bodies."""
+
+    # bodies: name of each, and the range of nodes and elements of each soft body (soft + 1,)
+    soft_names: list[str]
+    rigid_names: list[str]
+    node_start: np.ndarray
+    element_start: np.ndarray
+    # scene
+    gravity: np.ndarray  # (3,) [m/s2]
+    acceleration_bound: float  # |gravity|, sets contact thresholds [m/s2]
+    # nodes
+    rest: np.ndarray  # (n, 3) rest positions [m]
+    node_mass: np.ndarray  # (n,) lumped [kg]
+    node_mass_damping: np.ndarray  # (n,) alpha [1/s]
+    free: np.ndarray  # (n, 3) 1 where the velocity is unknown, 0 where it is prescribed
+    pins: list  # (nodes, axes mask (3,), velocity or None)
+    node_forces: list  # (nodes, force [N] or function of time), total over the nodes
+    node_friction: np.ndarray  # (n,) NaN: as the other body says
+    node_restitution: np.ndarray  # (n,)
+    # elements
+    tets: np.ndarray  # (m, 4) global node indices
+    element_nodes: np.ndarray  # (g, 4, LANES)
+    gradients: np.ndarray  # (g, 9, LANES) rows of Dm^-1 [1/m], zero in empty lanes
+    volume: np.ndarray  # (g, LANES) [m3], zero in empty lanes
+    corotate: np.ndarray  # (g, LANES) 1: corotated, 0: linear
+    young: np.ndarray  # (g, LANES) [Pa]
+    poisson: np.ndarray  # (g, LANES)
+    damping: np.ndarray  # (g, LANES) beta [s]
+    yield_strain: np.ndarray  # (g, LANES) infinite when elastic
+    creep: np.ndarray  # (g, LANES) [1/s]
+    max_strain: np.ndarray  # (g, LANES)
+    plastic: bool  # whether any element is plastic
+    adjacency_start: np.ndarray  # (triples + 1,) slots of elements by triple
+    adjacency: np.ndarray
+    soft_surfaces: list[SoftSurface]
+    # rigid bodies
+    body_mass: np.ndarray  # (b,) [kg], infinite when static
+    body_inertia: np.ndarray  # (b, 3) principal moments [kg m2]
+    principal_rotation: np.ndarray  # (b, 4) from the principal frame to the shape's frame
+    centre: np.ndarray  # (b, 3) centre of mass in the shape's frame [m]
+    static: np.ndarray  # (b,) bool
+    immobile: np.ndarray  # (b,) bool: static and never moving
+    static_motion: list  # per body (velocity, angular velocity) of a static body, or None
+    body_forces: list  # (body, force or function, point in the principal frame or None)
+    body_torques: list  # (body, torque or function)
+    body_friction: np.ndarray  # (b,)
+    body_restitution: np.ndarray  # (b,)
+    body_radius: np.ndarray  # (b,) bounding radius about the centre of mass [m]
+    shape_code: np.ndarray  # (b,)
+    shape_parameter: np.ndarray  # (b, 3)
+    sample_start: np.ndarray  # (b + 1,)
+    sample_points: np.ndarray  # (s, 3) in principal frames [m]
+    sample_radius: np.ndarray  # (b,) [m]
+    collidable: np.ndarray  # rigid bodies that collide
+    excluded_pairs: np.ndarray  # sorted keys i * b + j, i < j
+    # joints
+    joints: JointBlocks
+    joint_names: list[str]
+
+    @property
+    def node_count(self) -> int:
+        return len(self.rest)
+
+    @property
+    def body_count(self) -> int:
+        return len(self.body_mass)
+
+    @property
+    def triple_count(self) -> int:
+        return len(self.rest) + 2 * len(self.body_mass)
+
+    @property
+    def element_count(self) -> int:
+        return len(self.tets)
+
+    @property
+    def lame(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lame parameters lam, mu (g, LANES) [Pa]."""
+        mu = self.young / (2 * (1 + self.poisson))
+        return 2 * mu * self.poisson / (1 - 2 * self.poisson), mu
+
+
+@dataclass
+class WarmStart:
+    """Impulses of the last step [N s]: elements (g, 6, LANES), joints (slices, 3, LANES), contacts by key."""
+
+    elements: np.ndarray
+    joints: np.ndarray
+    contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    contacts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+
+@dataclass
+class State:
+    """Everything that changes. Body frames are principal frames about centres of mass."""
+
+    time: float  # [s]
+    step: int
+    x: np.ndarray  # (n, 3) node positions [m]
+    v: np.ndarray  # (n, 3) node velocities [m/s]
+    body_position: np.ndarray  # (b, 3) centres of mass [m]
+    body_rotation: np.ndarray  # (b, 4) unit quaternions of the principal frames
+    body_velocity: np.ndarray  # (b, 3) [m/s]
+    body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
+    plastic_strain: np.ndarray  # (g, 6, LANES)
+    warm: WarmStart
+
+    def velocity_triples(self) -> np.ndarray:
+        """Velocities as triples (n + 2 b, 3)."""
+        bodies = np.stack([self.body_velocity, self.body_angular_velocity], axis=1).reshape(-1, 3)
+        return np.concatenate([self.v, bodies])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, for checkpoints."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "warm"}
+        warm = {f"warm_{f.name}": getattr(self.warm, f.name) for f in fields(self.warm)}
+        return own | warm
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "State":
+        """The state that `arrays()` described."""
+        warm = WarmStart(**{f.name: arrays[f"warm_{f.name}"] for f in fields(WarmStart)})
+        own = {f.name: arrays[f.name] for f in fields(cls) if f.name not in ("warm", "time", "step")}
+        return cls(time=float(arrays["time"]), step=int(arrays["step"]), warm=warm, **own)

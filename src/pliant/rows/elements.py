@@ -1,0 +1,50 @@
+"""Elements as rows (BV 2.2-2.5): rotation, strain, plastic flow, target and compliance of every tetrahedron."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.kernels.cpu.elements import deform_elements, flow_plastic
+
+IDENTITY_BASIS = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+# Eigenvectors of the isotropic law in the normal components (BV after eq. 36): the mean, and two shears of normals.
+DIAGONAL_BASIS = tuple(
+    (np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3.0], [2.0], [6.0]])).ravel().tolist()
+)
+
+
+@dataclass
+class ElementRows:
+    """Elements at the start of a step: rotation (g, 9, LANES), strain and plastic strain (g, 6, LANES)."""
+
+    rotation: np.ndarray
+    strain: np.ndarray
+    plastic: np.ndarray
+
+
+def deform(model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation and total strain of every element at positions x, in lanes."""
+    groups, lanes = model.volume.shape
+    rotation, strain = np.empty((groups, 9, lanes)), np.empty((groups, 6, lanes))
+    deform_elements(x, model.element_nodes, model.gradients, model.corotate, rotation, strain)
+    return rotation, strain
+
+
+def fill(model, state, h: float) -> ElementRows:
+    """Rotations and strains at the state's positions, and the plastic strain after this step's flow (not yet stored)."""
+    rotation, strain = deform(model, state.x)
+    plastic = state.plastic_strain
+    if model.plastic:
+        plastic = plastic.copy()
+        flow_plastic(strain, model.yield_strain, model.creep, model.max_strain, h, plastic)
+    return ElementRows(rotation, strain, plastic)
+
+
+def compliance(model, h: float) -> np.ndarray:
+    """(g, 2, LANES): (1 + nu)/(E s) and -nu/(E s) with s = h (h + beta) V, the two numbers of R_c; empty lanes hold (1, 0)."""
+    weight = h * (h + model.damping) * model.volume
+    there = weight > 0
+    safe = np.where(there, model.young * weight, 1.0)
+    single = np.where(there, (1 + model.poisson) / safe, 1.0)
+    coupled = np.where(there, -model.poisson / safe, 0.0)
+    return np.ascontiguousarray(np.stack([single, coupled], axis=1))

@@ -1,0 +1,241 @@
+"""Rows of joints: ball, angular part of a weld, distance; between rigid bodies, faces of soft bodies and the world."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point, soft_row
+from pliant.formulas.matrix3 import add, multiply_vector, norm, scale, subtract
+from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply, rotation_vector
+from pliant.jit import kernel
+from pliant.rows.table import Rows, layout
+
+BALL, ANGULAR, DISTANCE = 0, 1, 2
+WORLD, BODY, FACE = 0, 1, 2
+# Triples that an anchor of each kind touches.
+ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3}
+
+
+@dataclass
+class Anchors:
+    """One side of every joint block.
+
+    kind (n,): WORLD, BODY or FACE. index (n, 3): body in column 0, or the three nodes. local (n, 3): world point [m], point
+    in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face normal [m].
+    """
+
+    kind: np.ndarray
+    index: np.ndarray
+    local: np.ndarray
+    offset: np.ndarray
+
+
+@dataclass
+class JointBlocks:
+    """All joint blocks of a model: constant data.
+
+    joint (n,): index of the joint in the scene. family (n,): BALL, ANGULAR or DISTANCE. rest (n, 4): rest orientation of b
+    seen from a (quaternion) for ANGULAR, the length [m] in column 0 for DISTANCE. compliance [m/N], damping [N s/m] (n,).
+    start, slice, lane: where each block lies in the row table.
+    """
+
+    joint: np.ndarray
+    family: np.ndarray
+    a: Anchors
+    b: Anchors
+    rest: np.ndarray
+    compliance: np.ndarray
+    damping: np.ndarray
+    start: np.ndarray
+    slice: np.ndarray
+    lane: np.ndarray
+
+
+def lay_out(family: np.ndarray, a: Anchors, b: Anchors):
+    """Slices for the blocks, by the number of triples each touches."""
+    width = np.array([ANCHOR_WIDTH[kind] for kind in range(3)])
+    point_width = width[a.kind] + width[b.kind]
+    angular_width = (a.kind == BODY).astype(int) + (b.kind == BODY).astype(int)
+    return layout(np.where(family == ANGULAR, angular_width, point_width))
+
+
+@kernel
+def _vector(a, i):
+    return (a[i, 0], a[i, 1], a[i, 2])
+
+
+@kernel
+def _quaternion(a, i):
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
+
+
+@kernel
+def _store(jacobian, triples, entry, lane, triple, j, sign):
+    triples[entry, lane] = triple
+    for c in range(9):
+        jacobian[entry, c, lane] = sign * j[c]
+
+
+@kernel
+def anchor_point(kind, index, local, offset, x, body_position, body_rotation):
+    """World position of an anchor."""
+    if kind == BODY:
+        b = index[0]
+        return add(_vector(body_position, b), multiply_vector(quaternion_matrix(_quaternion(body_rotation, b)), local))
+    if kind == FACE:
+        return face_point(_vector(x, index[0]), _vector(x, index[1]), _vector(x, index[2]), local, offset)
+    return local
+
+
+@kernel
+def store_anchor(kind, index, local, offset, sign, x, body_rotation, entry, lane, triples, jacobian):
+    """Writes the Jacobians of an anchor's velocity; returns the next free entry."""
+    if kind == BODY:
+        b = index[0]
+        arm = multiply_vector(quaternion_matrix(_quaternion(body_rotation, b)), local)
+        first = x.shape[0] + 2 * b
+        _store(jacobian, triples, entry, lane, first, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), sign)
+        _store(jacobian, triples, entry + 1, lane, first + 1, cross_matrix(arm), -sign)
+        return entry + 2
+    if kind == FACE:
+        p0, p1, p2 = _vector(x, index[0]), _vector(x, index[1]), _vector(x, index[2])
+        n, length = face_normal(p0, p1, p2)
+        _store(
+            jacobian, triples, entry, lane, index[0], face_jacobian(local[0], offset, subtract(p2, p1), n, length), sign
+        )
+        _store(
+            jacobian,
+            triples,
+            entry + 1,
+            lane,
+            index[1],
+            face_jacobian(local[1], offset, subtract(p0, p2), n, length),
+            sign,
+        )
+        _store(
+            jacobian,
+            triples,
+            entry + 2,
+            lane,
+            index[2],
+            face_jacobian(local[2], offset, subtract(p1, p0), n, length),
+            sign,
+        )
+        return entry + 3
+    return entry
+
+
+@kernel
+def _contract(jacobian, first, last, lane, n):
+    """Replace J by the single row n^T J in row 0."""
+    for entry in range(first, last):
+        for c in range(3):
+            total = 0.0
+            for r in range(3):
+                total += n[r] * jacobian[entry, 3 * r + c, lane]
+                if r > 0:
+                    jacobian[entry, 3 * r + c, lane] = 0.0
+            jacobian[entry, c, lane] = total
+
+
+@kernel
+def _relative_rotation(kind_a, body_a, kind_b, body_b, rest, rotation):
+    """Rotation vector, in world axes, by which b is turned away from its rest orientation relative to a."""
+    qa, qb = (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+    if kind_a == BODY:
+        qa = _quaternion(rotation, body_a)
+    if kind_b == BODY:
+        qb = _quaternion(rotation, body_b)
+    goal = quaternion_multiply(qa, rest)
+    return rotation_vector(quaternion_multiply(qb, (goal[0], -goal[1], -goal[2], -goal[3])))
+
+
+@kernel
+def fill_blocks(
+    family,
+    a_kind,
+    a_index,
+    a_local,
+    a_offset,
+    b_kind,
+    b_index,
+    b_local,
+    b_offset,
+    rest,
+    compliance,
+    damping,
+    start,
+    slice_,
+    lane_,
+    x,
+    body_position,
+    body_rotation,
+    h,
+    triples,
+    jacobian,
+    compliance_out,
+    target_out,
+):
+    """Jacobian, compliance and target of every joint block at the current positions."""
+    for k in range(family.shape[0]):
+        s, lane = slice_[k], lane_[k]
+        entry = start[s]
+        if family[k] == ANGULAR:
+            error = _relative_rotation(
+                a_kind[k], a_index[k, 0], b_kind[k], b_index[k, 0], _quaternion(rest, k), body_rotation
+            )
+            unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+            if a_kind[k] == BODY:
+                _store(jacobian, triples, entry, lane, x.shape[0] + 2 * a_index[k, 0] + 1, unit, -1.0)
+                entry += 1
+            if b_kind[k] == BODY:
+                _store(jacobian, triples, entry, lane, x.shape[0] + 2 * b_index[k, 0] + 1, unit, 1.0)
+        else:
+            la, lb = _vector(a_local, k), _vector(b_local, k)
+            pa = anchor_point(a_kind[k], a_index[k], la, a_offset[k], x, body_position, body_rotation)
+            pb = anchor_point(b_kind[k], b_index[k], lb, b_offset[k], x, body_position, body_rotation)
+            error = subtract(pb, pa)
+            entry = store_anchor(
+                a_kind[k], a_index[k], la, a_offset[k], -1.0, x, body_rotation, entry, lane, triples, jacobian
+            )
+            entry = store_anchor(
+                b_kind[k], b_index[k], lb, b_offset[k], 1.0, x, body_rotation, entry, lane, triples, jacobian
+            )
+            if family[k] == DISTANCE:
+                length = norm(error)
+                n = scale(1.0 / length, error) if length > 1e-12 else (0.0, 0.0, 1.0)
+                _contract(jacobian, start[s], entry, lane, n)
+                error = (length - rest[k, 0], 0.0, 0.0)
+        softness, factor = soft_row(compliance[k], damping[k], h)
+        for row in range(3):
+            compliance_out[s, row, lane] = softness
+            target_out[s, row, lane] = -factor * error[row]
+
+
+def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: float) -> None:
+    """Fill the rows of all joints."""
+    fill_blocks(
+        blocks.family,
+        blocks.a.kind,
+        blocks.a.index,
+        blocks.a.local,
+        blocks.a.offset,
+        blocks.b.kind,
+        blocks.b.index,
+        blocks.b.local,
+        blocks.b.offset,
+        blocks.rest,
+        blocks.compliance,
+        blocks.damping,
+        blocks.start,
+        blocks.slice,
+        blocks.lane,
+        x,
+        body_position,
+        body_rotation,
+        h,
+        rows.triples,
+        rows.jacobian,
+        rows.compliance,
+        rows.target,
+    )

@@ -1,0 +1,118 @@
+"""The row table: blocks of three rows over any triples, in slices of lanes (theory section 2).
+
+A block asks J u + R lambda = b with bounds low <= lambda <= high. Blocks that touch equally many triples share slices, so a
+slice of LANES blocks is a dense piece: `jacobian[entry, 9, lane]` for the entries start[slice]..start[slice+1].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.jit import kernel
+from pliant.kernels.lanes import LANES
+
+
+@dataclass
+class Rows:
+    """Row blocks of one family, or of all families together.
+
+    start (slices + 1,); triples (entries, LANES); jacobian (entries, 9, LANES); compliance R, target b [m/s], low, high
+    [N s] (slices, 3, LANES); friction (slices, LANES): Coulomb's coefficient of a contact, 0 elsewhere.
+    """
+
+    start: np.ndarray
+    triples: np.ndarray
+    jacobian: np.ndarray
+    compliance: np.ndarray
+    target: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    friction: np.ndarray
+
+    @property
+    def slices(self) -> int:
+        """How many slices there are."""
+        return len(self.start) - 1
+
+    @classmethod
+    def empty(cls, start: np.ndarray) -> "Rows":
+        """Rows with nothing in them for the given slices: no Jacobian, no bounds."""
+        slices, entries = len(start) - 1, int(start[-1])
+        shape = (slices, 3, LANES)
+        return cls(
+            start.astype(np.int64),
+            np.zeros((entries, LANES), np.int32),
+            np.zeros((entries, 9, LANES)),
+            np.zeros(shape),
+            np.zeros(shape),
+            np.full(shape, -np.inf),
+            np.full(shape, np.inf),
+            np.zeros((slices, LANES)),
+        )
+
+
+def layout(widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Slices for blocks of the given widths (triples touched): start (slices + 1,), and each block's slice and lane."""
+    slice_of, lane_of = np.zeros(len(widths), np.int64), np.zeros(len(widths), np.int64)
+    starts, count = [0], 0
+    for width in np.unique(widths):
+        members = np.flatnonzero(widths == width)
+        order = np.arange(len(members))
+        slice_of[members] = count + order // LANES
+        lane_of[members] = order % LANES
+        slices = -(-len(members) // LANES)
+        count += slices
+        starts.extend([int(width)] * slices)
+    return np.cumsum(starts), slice_of, lane_of
+
+
+def concatenate(parts: list[Rows]) -> Rows:
+    """One table of several."""
+    parts = [part for part in parts if part.slices] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.cumsum([0] + [int(part.start[-1]) for part in parts])
+    start = np.concatenate([part.start[:-1] + offset for part, offset in zip(parts, offsets)] + [offsets[-1:]])
+    names = ("triples", "jacobian", "compliance", "target", "low", "high", "friction")
+    return Rows(start, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@kernel
+def slot_adjacency(triples, jacobian, first_offset, triple_count):
+    """CSR lists: for every triple the slot offsets of its entries, in entry order; entries without Jacobian are left out."""
+    start = np.zeros(triple_count + 1, np.int64)
+    used = np.zeros(triples.shape, np.bool_)
+    for entry in range(triples.shape[0]):
+        for lane in range(LANES):
+            for c in range(9):
+                used[entry, lane] |= jacobian[entry, c, lane] != 0
+            if used[entry, lane]:
+                start[triples[entry, lane] + 1] += 1
+    for triple in range(triple_count):
+        start[triple + 1] += start[triple]
+    fill = start[:-1].copy()
+    offsets = np.empty(start[-1], np.int64)
+    for entry in range(triples.shape[0]):
+        for lane in range(LANES):
+            if used[entry, lane]:
+                triple = triples[entry, lane]
+                offsets[fill[triple]] = first_offset + entry * 3 * LANES + lane
+                fill[triple] += 1
+    return start, offsets
+
+
+@kernel
+def row_diagonals(start, triples, jacobian, compliance, inverse_mass, regularization, out):
+    """Diagonal of J M^-1 J^T + R (slices, 3, LANES); 1 for rows that are not there."""
+    for s in range(start.shape[0] - 1):
+        for lane in range(LANES):
+            for row in range(3):
+                total = 0.0
+                for entry in range(start[s], start[s + 1]):
+                    m = inverse_mass[triples[entry, lane]]
+                    a, b = jacobian[entry, 3 * row, lane], jacobian[entry, 3 * row + 1, lane]
+                    c = jacobian[entry, 3 * row + 2, lane]
+                    total += m[0] * a * a + m[1] * b * b + m[2] * c * c
+                    total += 2.0 * (m[3] * b * c + m[4] * a * c + m[5] * a * b)
+                total = total * (1.0 + regularization) + compliance[s, row, lane]
+                out[s, row, lane] = total if total > 0.0 else 1.0

@@ -1,0 +1,121 @@
+"""The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.bodies import Rigid, Soft
+from pliant.checks import number, vector
+from pliant.errors import SceneError
+from pliant.joints import JOINTS, world
+from pliant.materials import Material
+from pliant.meshes import TetMesh
+from pliant.shapes import SHAPES, Shape
+
+Value = tuple[float, float, float] | Callable[[float], tuple[float, float, float]]
+
+
+@dataclass(eq=False)
+class Scene:
+    """A collection of bodies and joints under gravity [m/s2]."""
+
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    bodies: list[Soft | Rigid] = field(default_factory=list, init=False)
+    joints: list = field(default_factory=list, init=False)
+
+    def __post_init__(self):
+        self.gravity = vector(self.gravity, "gravity")
+
+    @property
+    def soft_bodies(self) -> list[Soft]:
+        """The deformable bodies, in the order they were added."""
+        return [body for body in self.bodies if isinstance(body, Soft)]
+
+    @property
+    def rigid_bodies(self) -> list[Rigid]:
+        """The rigid bodies, in the order they were added."""
+        return [body for body in self.bodies if isinstance(body, Rigid)]
+
+    def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
+        """Add a deformable solid; options: position, rotation, velocity, friction, restitution, collide, name."""
+        if not isinstance(mesh, TetMesh):
+            raise SceneError(f"add_soft needs a pliant.meshes.TetMesh, got {type(mesh).__name__}")
+        if not isinstance(material, Material):
+            raise SceneError(f"add_soft needs a pliant.Material, got {type(material).__name__}")
+        return self._add(Soft(mesh, material, **options), "soft")
+
+    def add_rigid(self, shape: Shape, **options) -> Rigid:
+        """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,
+        friction, restitution, collide, name."""
+        if not isinstance(shape, SHAPES):
+            allowed = ", ".join(s.__name__ for s in SHAPES)
+            raise SceneError(f"add_rigid needs one of the shapes {allowed}, got {type(shape).__name__}")
+        return self._add(Rigid(shape, **options), "rigid")
+
+    def _add(self, body, kind: str):
+        taken = {other.name for other in self.bodies} | {world.name}
+        if body.name is None:
+            body.name = next(name for i in range(len(self.bodies) + 1) if (name := f"{kind}{i}") not in taken)
+        elif body.name in taken:
+            raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
+        self.bodies.append(body)
+        return body
+
+    def join(self, joint):
+        """Add a joint (pliant.Ball, Fixed, Distance) between two bodies of this scene, or a body and pliant.world."""
+        if not isinstance(joint, tuple(JOINTS.values())):
+            raise SceneError(f"join needs one of the joints {', '.join(JOINTS)}, got {type(joint).__name__}")
+        for side in (joint.a, joint.b):
+            if side is not world and not any(side is body for body in self.bodies):
+                raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
+        self._check_nodes(joint)
+        taken = {other.name for other in self.joints}
+        if joint.name is None:
+            joint.name = next(name for i in range(len(self.joints) + 1) if (name := f"joint{i}") not in taken)
+        elif joint.name in taken:
+            raise SceneError(f"joint name {joint.name!r} is taken; names must be unique")
+        self.joints.append(joint)
+        return joint
+
+    def _check_nodes(self, joint) -> None:
+        """The selected nodes of a joint must be nodes of its soft body."""
+        if getattr(joint, "nodes", None) is None:
+            return
+        soft = [side for side in (joint.a, joint.b) if isinstance(side, Soft)]
+        if len(soft) != 1:
+            raise SceneError("the nodes of a joint select nodes of its soft body: one of a and b must be a soft body")
+        soft[0].select(joint.nodes, "joint nodes")
+
+    def find(self, name: str) -> Soft | Rigid:
+        """The body of that name."""
+        for body in self.bodies:
+            if body.name == name:
+                return body
+        raise SceneError(f"no body is named {name!r}; there are: {', '.join(b.name for b in self.bodies) or 'none'}")
+
+    def simulate(self, dt: float, solver=None, device: str = "cpu", precision: str = "float64", threads=None):
+        """A running simulation of this scene with time step `dt` [s]; see pliant.Simulation."""
+        from pliant.simulation import Simulation  # a scene only describes; compiled code loads when it is asked for
+
+        return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
+
+
+@dataclass(frozen=True)
+class Keyframes:
+    """A value that changes in time, linear between `times` [s] and constant outside; usable wherever a value is."""
+
+    times: tuple[float, ...]
+    values: tuple[tuple[float, float, float], ...]
+
+    def __post_init__(self):
+        times = tuple(number(t, "keyframe time") for t in self.times)
+        if len(times) < 2 or len(times) != len(self.values) or any(b <= a for a, b in pairwise(times)):
+            raise SceneError("keyframes need at least two times, in ascending order, and a value for each")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", tuple(vector(v, "keyframe value") for v in self.values))
+
+    def __call__(self, time: float) -> np.ndarray:
+        values = np.array(self.values)
+        return np.array([np.interp(time, self.times, values[:, axis]) for axis in range(3)])

@@ -1,0 +1,206 @@
+"""A running simulation: stepping, reading, setting, saving."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pliant import report
+from pliant.bodies import Rigid, Soft, rotation_matrix
+from pliant.build import build, multiply_quaternions
+from pliant.checks import number, unit_quaternion, vector
+from pliant.errors import SceneError
+from pliant.kernels.lanes import from_lanes
+from pliant.scene import Scene
+from pliant.solve import Dual
+from pliant.solve.dual import DualSolver
+from pliant.step import step as advance
+
+PRECISIONS = ("float32", "float64")
+
+
+class Simulation:
+    """A scene in motion, with time step `dt` [s].
+
+    solver: pliant.Dual(...). device: "cpu". precision: "float32" or "float64" of the solve (positions and velocities are always
+    float64). threads: how many, None for all cores; results do not depend on it.
+    """
+
+    def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
+        self.scene, self.dt = scene, number(dt, "dt", low=0, open_low=True)
+        self.solver = Dual() if solver is None else solver
+        if not isinstance(self.solver, Dual):
+            raise SceneError(f"solver must be a pliant.Dual(...), got {self.solver!r}")
+        if device != "cpu":
+            raise SceneError(f"device must be 'cpu', got {device!r}")
+        if precision not in PRECISIONS:
+            raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
+        self.precision, self.threads = precision, threads
+        if threads is not None:
+            _set_threads(threads)
+        self.model, self.state = build(scene)
+        self._solver = DualSolver(self.solver, self.model, precision)
+        self.info = None
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.state.time
+
+    def step(self, n: int = 1) -> "Simulation":
+        """Advance by n steps."""
+        for _ in range(n):
+            self.info = advance(self.model, self.state, self._solver, self.dt)
+        return self
+
+    def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
+        """Advance by `seconds`, yielding this simulation after every `every` steps; a progress bar in a terminal."""
+        steps = round(number(seconds, "seconds", low=0) / self.dt)
+        for done in _progress(steps, progress):
+            self.step()
+            if (done + 1) % every == 0 or done + 1 == steps:
+                yield self
+
+    def _soft(self, body: Soft) -> int:
+        for i, candidate in enumerate(self.scene.soft_bodies):
+            if candidate is body:
+                return i
+        raise SceneError(f"{body!r} is not a soft body of this simulation's scene")
+
+    def _rigid(self, body: Rigid) -> int:
+        for i, candidate in enumerate(self.scene.rigid_bodies):
+            if candidate is body:
+                return i
+        raise SceneError(f"{body!r} is not a rigid body of this simulation's scene")
+
+    def _nodes(self, body: Soft) -> slice:
+        i = self._soft(body)
+        return slice(self.model.node_start[i], self.model.node_start[i + 1])
+
+    def positions(self, body: Soft) -> np.ndarray:
+        """Node positions (n, 3) [m] of a soft body; a read-only view."""
+        return _read_only(self.state.x[self._nodes(body)])
+
+    def velocities(self, body: Soft) -> np.ndarray:
+        """Node velocities (n, 3) [m/s] of a soft body; a read-only view."""
+        return _read_only(self.state.v[self._nodes(body)])
+
+    def pose(self, body: Rigid) -> tuple[np.ndarray, np.ndarray]:
+        """Position (3,) [m] and rotation (w, x, y, z) of a rigid body's shape."""
+        i, model = self._rigid(body), self.model
+        rotation = multiply_quaternions(self.state.body_rotation[i], _conjugate(model.principal_rotation[i]))
+        return self.state.body_position[i] - rotation_matrix(rotation) @ model.centre[i], rotation
+
+    def twist(self, body: Rigid) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity of the centre of mass (3,) [m/s] and angular velocity (3,) [rad/s] of a rigid body, world axes."""
+        i = self._rigid(body)
+        return self.state.body_velocity[i].copy(), self.state.body_angular_velocity[i].copy()
+
+    def set_positions(self, body: Soft, x) -> None:
+        """Put the nodes of a soft body at x (n, 3) [m]."""
+        self.state.x[self._nodes(body)] = _matrix(x, self.positions(body).shape, "positions")
+
+    def set_velocities(self, body: Soft, v) -> None:
+        """Give the nodes of a soft body the velocities v (n, 3) [m/s]; prescribed components stay as the pins say."""
+        self.state.v[self._nodes(body)] = _matrix(v, self.velocities(body).shape, "velocities")
+
+    def set_pose(self, body: Rigid, position, rotation=None) -> None:
+        """Put a rigid body's shape at a position [m], with a rotation (w, x, y, z) or the one it has."""
+        i = self._rigid(body)
+        rotation = self.pose(body)[1] if rotation is None else np.array(unit_quaternion(rotation, "rotation"))
+        self.state.body_rotation[i] = multiply_quaternions(rotation, self.model.principal_rotation[i])
+        self.state.body_position[i] = vector(position, "position") + rotation_matrix(rotation) @ self.model.centre[i]
+
+    def set_twist(self, body: Rigid, velocity, angular_velocity=(0, 0, 0)) -> None:
+        """Give a rigid body a velocity of its centre of mass [m/s] and an angular velocity [rad/s]."""
+        i = self._rigid(body)
+        self.state.body_velocity[i] = vector(velocity, "velocity")
+        self.state.body_angular_velocity[i] = vector(angular_velocity, "angular_velocity")
+
+    def energy(self) -> report.Energy:
+        """Energies by kind [J]."""
+        return report.energy(self.model, self.state)
+
+    def momentum(self) -> report.Momentum:
+        """Linear [kg m/s] and angular [kg m2/s] momentum about the origin, of everything that is not static."""
+        return report.momentum(self.model, self.state)
+
+    def strain(self, body: Soft) -> np.ndarray:
+        """Total strain (m, 6) per element: xx, yy, zz, yz, xz, xy with engineering shear, in the element's rotated frame."""
+        return self._elements(body, report.element_fields(self.model, self.state)[0])
+
+    def plastic_strain(self, body: Soft) -> np.ndarray:
+        """Plastic strain (m, 6) per element, as `strain`."""
+        return self._elements(body, self.state.plastic_strain)
+
+    def stress(self, body: Soft) -> np.ndarray:
+        """Cauchy stress (m, 6) [Pa] per element: xx, yy, zz, yz, xz, xy in world axes."""
+        return self._elements(body, report.element_fields(self.model, self.state)[1])
+
+    def _elements(self, body: Soft, lanes: np.ndarray) -> np.ndarray:
+        i, start = self._soft(body), self.model.element_start
+        return from_lanes(lanes, self.model.element_count)[start[i] : start[i + 1]]
+
+    @property
+    def contacts(self) -> report.ContactReport:
+        """Contacts of the last step: bodies and impulses."""
+        return report.contacts(self.model, self.state)
+
+    def reaction(self, joint) -> np.ndarray:
+        """Force (3,) [N] of a joint on its side b in the last step (summed over the nodes of a weld), world axes."""
+        return report.reaction(self.model, self.state, self.scene.joints.index(joint), self.dt)
+
+    def save(self, path, **options) -> None:
+        """Write the present state: .pvd or .vtu (ParaView), .png (picture), .npz (checkpoint)."""
+        from pliant.output.save import save  # writers load when they are asked for
+
+        save(self, path, **options)
+
+    def checkpoint(self, path) -> None:
+        """Write everything needed to go on exactly from here with `pliant.resume(path)`."""
+        from pliant.output.checkpoint import write_checkpoint
+
+        write_checkpoint(self, path)
+
+
+def resume(path) -> Simulation:
+    """A simulation that goes on, bit for bit, from a checkpoint."""
+    from pliant.output.checkpoint import read_checkpoint
+
+    return read_checkpoint(path)
+
+
+def _read_only(view: np.ndarray) -> np.ndarray:
+    view = view.view()
+    view.flags.writeable = False
+    return view
+
+
+def _conjugate(quaternion) -> np.ndarray:
+    return np.asarray(quaternion) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def _matrix(value, shape, name: str) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise SceneError(f"{name} must be finite numbers of shape {shape}, got shape {array.shape}")
+    return array
+
+
+def _set_threads(threads: int) -> None:
+    import numba
+
+    most = numba.config.NUMBA_NUM_THREADS
+    if not isinstance(threads, int) or not 1 <= threads <= most:
+        raise SceneError(f"threads must be a whole number from 1 to {most} on this machine, got {threads!r}")
+    numba.set_num_threads(threads)
+
+
+def _progress(steps: int, wanted: bool | None):
+    """Step numbers, with a progress bar when the output is a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    if wanted or (wanted is None and console.is_terminal):
+        return track(range(steps), description="simulating", console=console)
+    return range(steps)

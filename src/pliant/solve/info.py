@@ -1,0 +1,21 @@
+"""What a solver reports of a step."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Info:
+    """The last step: iterations (products with the matrix, or sweeps), relative residual, whether it met the tolerance, rows.
+
+    active: rows at a bound. timings: seconds per stage of the step.
+    """
+
+    solver: str = ""
+    iterations: int = 0
+    residual: float = 0.0
+    converged: bool = True
+    rows: int = 0
+    active: int = 0
+    contacts: int = 0
+    refreshes: int = 0
+    timings: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,46 @@
+"""The solvers as the user names them: small validated dataclasses, light to import."""
+
+from dataclasses import dataclass
+
+from pliant.checks import number
+from pliant.errors import SceneError
+
+
+def _choice(value, name: str, allowed: tuple) -> None:
+    if value not in allowed:
+        raise SceneError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Dual:
+    """The dual solver (BV): elements, joints and contacts as rows of one box-constrained problem in the impulses.
+
+    method: "mprgp" (conjugate gradients with projections) or "pgs" (projected Gauss-Seidel).
+    tolerance: stop when the projected gradient has fallen to this fraction of the right-hand side.
+    elements: "rows" (matrix-free, as BV) or "eliminated" (the primal matrix M + h^2 K is factorised and the impulses
+    of the other rows are solved on its inverse: exact however stiff the material).
+    regularization: extra compliance of every row, relative to its diagonal in J M^-1 J^T (BV's softening; 0: exact).
+    diagonal: rotate the element rows so that their compliance is diagonal (the same answer).
+    friction: "cone" (Coulomb's disc) or "box" (BV: each tangent direction on its own).
+    warm_start: start from the impulses of the step before.
+    """
+
+    method: str = "mprgp"
+    tolerance: float = 1e-4
+    max_iterations: int = 3000
+    elements: str = "rows"
+    regularization: float = 0.0
+    diagonal: bool = False
+    friction: str = "cone"
+    warm_start: bool = True
+
+    def __post_init__(self):
+        _choice(self.method, "Dual method", ("mprgp", "pgs"))
+        _choice(self.elements, "Dual elements", ("rows", "eliminated"))
+        _choice(self.friction, "Dual friction", ("cone", "box"))
+        number(self.tolerance, "Dual tolerance", low=0, open_low=True)
+        number(self.max_iterations, "Dual max_iterations", low=1)
+        number(self.regularization, "Dual regularization", low=0)
+
+
+SOLVERS = {"dual": Dual}

@@ -1,0 +1,59 @@
+"""One step: the table of contents of the engine."""
+
+from time import perf_counter
+
+import numpy as np
+
+from pliant.collide import detect
+from pliant.dynamics import integrate, predict
+from pliant.errors import SolverError
+from pliant.rows.assemble import fill_rows
+
+
+def step(model, state, solver, h: float):
+    """Advance the state by h [s]; returns the solver's info. A step that fails raises and leaves the state as it was."""
+    clock = _Clock()
+    prediction = predict(model, state, h)
+    clock.lap("predict")
+    contacts = detect(model, state, h)
+    clock.lap("collide")
+    rows = fill_rows(model, state, contacts, h)
+    clock.lap("rows")
+    u, info = solver.solve(model, state, prediction, rows, h)
+    clock.lap("solve")
+    check_finite(model, state, u)
+    integrate(model, state, prediction, u, h)
+    state.plastic_strain = rows.elements.plastic
+    clock.lap("integrate")
+    info.contacts, info.timings = len(contacts), clock.laps
+    return info
+
+
+def check_finite(model, state, u: np.ndarray) -> None:
+    """A velocity that is not finite stops the simulation; the message names step, body and node or element."""
+    bad = np.flatnonzero(~np.isfinite(u).all(axis=1))
+    if not len(bad):
+        return
+    first = int(bad[0])
+    if first < model.node_count:
+        body = int(np.searchsorted(model.node_start, first, side="right") - 1)
+        element = int(np.flatnonzero((model.tets == first).any(axis=1))[0] - model.element_start[body])
+        where = f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
+    else:
+        where = f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"
+    raise SolverError(
+        f"step {state.step + 1} (t = {state.time:g} s): the velocity of {where} is not finite "
+        f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer material"
+    )
+
+
+class _Clock:
+    """Seconds per stage."""
+
+    def __init__(self):
+        self.laps: dict[str, float] = {}
+        self.last = perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = perf_counter()
+        self.laps[name], self.last = now - self.last, now
