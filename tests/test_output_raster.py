@@ -97,6 +97,14 @@ def test_what_is_behind_the_eye_is_not_drawn():
     assert (plain([facing(-11, 1), facing(-10, 1), ball(1, (0, -30, 0))]) == 255).all()
 
 
+def test_degenerate_and_enormous_triangles_are_harmless():
+    points = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [1e12, 1e12, -1e12], [-1e12, -1e12, 3e11], [0, -10, 1e-9]])
+    triangles = np.array([[0, 1, 2], [0, 0, 1], [0, 3, 4], [3, 4, 5], [1, 5, 2], [0, 1, 5]])
+    with np.errstate(all="raise", under="ignore"):
+        image = render([Surface(points, triangles, smooth=True, edges=True)], FRONT, SIZE, ground=Ground(-1))
+    assert image.shape == (160, 240, 3)
+
+
 def test_fields_are_interpolated_in_perspective():
     # On the plane z = 0 seen from 1 m above, the row v below the horizon shows y = f / v.
     camera = Camera((0, 0, 1), (0, 1, 1))
@@ -168,16 +176,15 @@ def test_the_shadow_of_a_sphere_is_the_known_ellipse():
     assert (centre[0] + 0.5 - 160) / scale == pytest.approx(0, abs=0.01)
 
 
-def test_a_lit_surface_does_not_shadow_itself():
-    scene = [ball(2, color="#909090", smooth=True)]
+@pytest.mark.parametrize("segments", [16, 96])
+def test_a_smooth_surface_does_not_shadow_itself(segments):
+    scene = [ball(2, segments=segments, color="#909090", smooth=True)]
     light = Light((-0.3, -1, 0.4), gloss=0)
     shadowed, open_air = (
         render(scene, FRONT, SIZE, light=chosen).astype(int)
         for chosen in (light, Light((-0.3, -1, 0.4), gloss=0, shadows=False))
     )
-    # facets near the terminator, where the cosine is below 2 pi / 96 = 0.065, may: 0.065 key albedo = 0.015 of 0.1
-    assert np.abs(shadowed - open_air).max() <= 8
-    assert np.abs(shadowed - open_air)[60:100, 100:140].max() == 0
+    assert np.abs(shadowed - open_air).max() <= 3
 
 
 def test_ground_is_a_checkerboard_and_fades():

@@ -24,6 +24,8 @@ class Scene:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     bodies: list[Soft | Rigid] = field(default_factory=list, init=False)
     joints: list = field(default_factory=list, init=False)
+    _body_names: dict = field(default_factory=dict, init=False, repr=False)
+    _joint_names: set = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self):
         self.gravity = vector(self.gravity, "gravity")
@@ -55,11 +57,11 @@ class Scene:
         return self._add(Rigid(shape, **options), "rigid")
 
     def _add(self, body, kind: str):
-        taken = {other.name for other in self.bodies} | {world.name}
         if body.name is None:
-            body.name = next(name for i in range(len(self.bodies) + 1) if (name := f"{kind}{i}") not in taken)
-        elif body.name in taken:
+            body.name = _free_name(kind, len(self.bodies), self._body_names)
+        elif body.name in self._body_names or body.name == world.name:
             raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
+        self._body_names[body.name] = body
         self.bodies.append(body)
         return body
 
@@ -68,14 +70,14 @@ class Scene:
         if not isinstance(joint, tuple(JOINTS.values())):
             raise SceneError(f"join needs one of the joints {', '.join(JOINTS)}, got {type(joint).__name__}")
         for side in (joint.a, joint.b):
-            if side is not world and not any(side is body for body in self.bodies):
+            if side is not world and self._body_names.get(getattr(side, "name", None)) is not side:
                 raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
         self._check_nodes(joint)
-        taken = {other.name for other in self.joints}
         if joint.name is None:
-            joint.name = next(name for i in range(len(self.joints) + 1) if (name := f"joint{i}") not in taken)
-        elif joint.name in taken:
+            joint.name = _free_name("joint", len(self.joints), self._joint_names)
+        elif joint.name in self._joint_names:
             raise SceneError(f"joint name {joint.name!r} is taken; names must be unique")
+        self._joint_names.add(joint.name)
         self.joints.append(joint)
         return joint
 
@@ -90,9 +92,8 @@ class Scene:
 
     def find(self, name: str) -> Soft | Rigid:
         """The body of that name."""
-        for body in self.bodies:
-            if body.name == name:
-                return body
+        if name in self._body_names:
+            return self._body_names[name]
         raise SceneError(f"no body is named {name!r}; there are: {', '.join(b.name for b in self.bodies) or 'none'}")
 
     def simulate(self, dt: float, solver=None, device: str = "cpu", precision: str = "float64", threads=None):
@@ -100,6 +101,13 @@ class Scene:
         from pliant.simulation import Simulation  # a scene only describes; compiled code loads when it is asked for
 
         return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
+
+
+def _free_name(kind: str, first: int, taken) -> str:
+    """The first of kind + number, from `first` on, that is not taken."""
+    while f"{kind}{first}" in taken:
+        first += 1
+    return f"{kind}{first}"
 
 
 @dataclass(frozen=True)

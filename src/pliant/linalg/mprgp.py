@@ -9,13 +9,14 @@ import math
 import numpy as np
 
 from pliant.jit import kernel
-from pliant.linalg.friction import refresh_friction_bounds
+from pliant.linalg.friction import enter_discs, refresh_friction_bounds, tangent_gap
 from pliant.linalg.operators import apply
 
 # BV 3.7: fixed step 1.6 / |A| after power iterations, proportioning constant 1.
 STEP_FRACTION = 1.6
 REFRESH_FACTOR = 0.1
-MAX_REFRESHES = 200
+MAX_REFRESHES = 400
+PATIENCE = 6
 
 
 @kernel
@@ -122,6 +123,14 @@ def gradient(operator, x, b, g_out):
 
 
 @kernel
+def remaining(friction, scale, x, g_inout, low, high, work):
+    """What is left to solve: projected gradient, and for friction rows Coulomb's natural residual; g of those becomes 0."""
+    sliding = tangent_gap(friction, scale, x, g_inout)
+    square, _ = split_gradient(x, g_inout, low, high, work)
+    return math.sqrt(square + sliding)
+
+
+@kernel
 def dot(a, b):
     """Dot product, summed in float64."""
     total = 0.0
@@ -207,9 +216,10 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         reference = 1.0
     target = tolerance * reference
     refreshes = 0
+    limit, relaxation = np.zeros(friction.coefficient.shape[0], x.dtype), x.dtype.type(1)
     if friction.coefficient.shape[0] > 0:
         gradient(operator, x, b, g)
-        refresh_friction_bounds(friction, operator.scale, x, g, low, high)
+        refresh_friction_bounds(friction, operator.scale, x, g, low, high, limit, relaxation)
     project_along(x, x, 0.0, low, high)
     gradient(operator, x, b, g)
     products = 1
@@ -218,21 +228,24 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
             operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True
         )
         return products, residual / reference, 0
-    residual = np.inf
+    residual, best, since = np.inf, np.inf, 0
     while refreshes < MAX_REFRESHES and products < max_products:
-        square, _ = split_gradient(x, g, low, high, phi)
-        residual = math.sqrt(square)
-        if residual <= target and refreshes > 0:
+        product[:] = g
+        residual = remaining(friction, operator.scale, x, product, low, high, phi)
+        if residual <= target:
             break
-        inner = max(target * 0.5, residual * REFRESH_FACTOR)
-        residual, products = minimise_in_box(
+        # normal and tangent impulses that chase each other in a circle: follow with shorter steps
+        since = 0 if residual < best else since + 1
+        best = min(best, residual)
+        if since == PATIENCE:
+            relaxation, since = relaxation * x.dtype.type(0.5), 0
+        inner = max(0.1 * target, REFRESH_FACTOR * residual)
+        _, products = minimise_in_box(
             operator, b, low, high, x, g, p, phi, product, inner, max_products, alpha, products, True
         )
-        refresh_friction_bounds(friction, operator.scale, x, g, low, high)
-        project_along(x, x, 0.0, low, high)
+        refresh_friction_bounds(friction, operator.scale, x, g, low, high, limit, relaxation)
         gradient(operator, x, b, g)
         products += 1
         refreshes += 1
-        square, _ = split_gradient(x, g, low, high, phi)
-        residual = math.sqrt(square)
+    enter_discs(friction, operator.scale, x)
     return products, residual / reference, refreshes

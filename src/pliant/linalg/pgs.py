@@ -13,7 +13,8 @@ from pliant.formulas.elements import element_impulses
 from pliant.jit import kernel
 from pliant.kernels.cpu.system import transposed_product
 from pliant.kernels.lanes import LANES, load9, tuple9
-from pliant.linalg.mprgp import dot, gradient, split_gradient
+from pliant.linalg.friction import friction_disc
+from pliant.linalg.mprgp import dot, gradient, remaining
 from pliant.linalg.operators import DenseOperator, SystemOperator
 
 # Sweeps between two looks at the projected gradient.
@@ -23,19 +24,6 @@ CHECK_EVERY = 5
 def sweep(operator, b, low, high, friction, x, velocity):
     """One Gauss-Seidel pass over all rows. (Compiled code only: the overloads below say how for each operator.)"""
     raise TypeError(f"no compiled sweep for {type(operator).__name__}")
-
-
-@kernel
-def friction_disc(friction, k, scale, x):
-    """Coulomb's bounds on the tangent impulses of contact k, from its present normal impulse."""
-    n, a, b = friction.normal[k], friction.first[k], friction.second[k]
-    limit = friction.coefficient[k] * max(scale[n] * x[n], x.dtype.type(0))
-    t1, t2 = scale[a] * x[a], scale[b] * x[b]
-    if friction.cone:
-        length = math.sqrt(t1 * t1 + t2 * t2)
-        shrink = limit / length if length > limit else 1.0
-        return t1 * shrink, t2 * shrink
-    return min(max(t1, -limit), limit), min(max(t2, -limit), limit)
 
 
 @kernel
@@ -225,22 +213,6 @@ def _start_velocity(operator, x):
 
 
 @kernel
-def tangent_gap(friction, scale, x, g):
-    """Squared natural residual of the friction rows in scaled variables; their gradient entries in g are set to zero."""
-    total = 0.0
-    for k in range(friction.coefficient.shape[0]):
-        a, b = friction.first[k], friction.second[k]
-        old1, old2 = x[a], x[b]
-        x[a] -= g[a] / (scale[a] * scale[a]) / friction.diagonal[k]
-        x[b] -= g[b] / (scale[b] * scale[b]) / friction.diagonal[k]
-        t1, t2 = friction_disc(friction, k, scale, x)
-        x[a], x[b] = old1, old2
-        total += (old1 - t1 / scale[a]) ** 2 + (old2 - t2 / scale[b]) ** 2
-        g[a], g[b] = 0, 0
-    return total
-
-
-@kernel
 def solve_pgs(operator, b, low, high, friction, x, work, tolerance, max_sweeps):
     """Sweep until the projected gradient is small; returns (sweeps, relative projected gradient). work (4, n)."""
     g, phi = work[0], work[1]
@@ -256,9 +228,7 @@ def solve_pgs(operator, b, low, high, friction, x, work, tolerance, max_sweeps):
             sweep(operator, b, low, high, friction, x, velocity)
             sweeps += 1
         gradient(operator, x, b, g)
-        sliding = tangent_gap(friction, operator.scale, x, g)
-        square, _ = split_gradient(x, g, low, high, phi)
-        residual = math.sqrt(square + sliding) / reference
+        residual = remaining(friction, operator.scale, x, g, low, high, phi) / reference
         if residual <= tolerance:
             break
     return sweeps, residual

@@ -1,6 +1,6 @@
 """The flat parts of a picture, drawn over it with Pillow: the colour bar and the caption."""
 
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, floor, log10
 
 import numpy as np
@@ -14,6 +14,7 @@ PANEL_COLOR = (255, 255, 255)
 PANEL_COVER = 184  # of 255
 # Sizes below are for a picture 540 pixels high and grow with it.
 REFERENCE_HEIGHT = 540
+SMALLEST_SCALE = 0.3
 TICK_FACTORS = (1, 2, 2.5, 5, 10)
 # Pillow's own font has few signs beyond ASCII: raised ones are drawn small, some are spelled in other letters.
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
@@ -22,7 +23,7 @@ SPELLED = str.maketrans({"×": "x", "−": "-", "–": "-", "µ": "u", "μ": "u"
 
 def draw_legend(image: np.ndarray, legend: Legend, limits: tuple[float, float]) -> np.ndarray:
     """The image (h, w, 3) uint8 with the colour bar of `legend` for fields within `limits` at the right side."""
-    scale = image.shape[0] / REFERENCE_HEIGHT
+    scale = max(image.shape[0] / REFERENCE_HEIGHT, SMALLEST_SCALE)
     ticks, exponent = tick_values(*limits)
     labels = tick_labels(ticks, exponent)
     heading = [legend.title] * bool(legend.title) + [_power_of_ten(exponent)] * bool(exponent)
@@ -50,7 +51,7 @@ def draw_legend(image: np.ndarray, legend: Legend, limits: tuple[float, float]) 
 
 def draw_caption(image: np.ndarray, text: str) -> np.ndarray:
     """The image (h, w, 3) uint8 with `text` (one or more lines) in its lower left corner."""
-    scale = image.shape[0] / REFERENCE_HEIGHT
+    scale = max(image.shape[0] / REFERENCE_HEIGHT, SMALLEST_SCALE)
     lines, size, line = text.split("\n"), round(17 * scale), round(24 * scale)
     pad, margin = round(8 * scale), round(16 * scale)
     width = max(_text_width(words, size) for words in lines) + 2 * pad + round(6 * scale)
@@ -129,11 +130,16 @@ def _paste_bar(picture: Image.Image, name: str, box: tuple[int, int, int, int]) 
 
 def _panel(picture: Image.Image, box: tuple[int, int, int, int], radius: int) -> ImageDraw.ImageDraw:
     """A light, see-through panel on the picture; returns the pen that draws on it."""
-    width, height = box[2] - box[0], box[3] - box[1]
+    picture.paste(PANEL_COLOR, box, _panel_cover(box[2] - box[0], box[3] - box[1], radius))
+    return ImageDraw.Draw(picture)
+
+
+@lru_cache(maxsize=8)
+def _panel_cover(width: int, height: int, radius: int) -> Image.Image:
+    """How much of the picture a panel hides: a rectangle with round corners."""
     cover = Image.new("L", (2 * width, 2 * height), 0)
     ImageDraw.Draw(cover).rounded_rectangle((0, 0, 2 * width - 1, 2 * height - 1), 2 * radius, fill=PANEL_COVER)
-    picture.paste(PANEL_COLOR, box, cover.resize((width, height), Image.Resampling.BOX))
-    return ImageDraw.Draw(picture)
+    return cover.resize((width, height), Image.Resampling.BOX)
 
 
 @cache

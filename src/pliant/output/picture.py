@@ -90,7 +90,7 @@ class Light:
     """
 
     direction: tuple[float, float, float] = (-0.45, -0.55, 1.0)
-    key: float = 0.78
+    key: float = 0.72
     ambient: float = 0.42
     gloss: float = 0.10
     shadows: bool = True

@@ -12,7 +12,7 @@ from pliant.output.camera import Camera
 from pliant.output.colors import TABLE_SIZE, colormap, linear_from_srgb, srgb_color, srgb_from_linear
 from pliant.output.draw import draw_caption, draw_legend
 from pliant.output.picture import Color, Ground, Legend, Light, Surface
-from pliant.output.shading import COARSE_BLOCK, NOTHING, GroundMap, LightMap, Triangles, View, shade
+from pliant.output.shading import COARSE_BLOCK, GroundMap, LightMap, Triangles, View, shade
 from pliant.output.visibility import rasterise
 
 SHADOW_TEXELS = 1024
@@ -54,7 +54,7 @@ def render(
     light = light or Light()
     points, triangles = _gather(surfaces)
     nearness = np.zeros((height * supersample, width * supersample), np.float32)
-    index = np.full(nearness.shape, NOTHING, np.int32)
+    index = np.empty(nearness.shape, np.int32)  # filled where a triangle is nearer than nothing
     weights = np.zeros((len(triangles), 3, 3))
     corners = _project(points, camera, nearness.shape)
     rasterise(corners, triangles, 1.0 / (NEAR_SHARE * camera.distance), nearness, index, weights)
@@ -64,7 +64,8 @@ def render(
         nearness,
         index,
         _triangle_table(surfaces, points, triangles, corners, weights, legend or Legend()),
-        _view(camera, nearness.shape, background, height),
+        _view(camera, nearness.shape),
+        _gradient(background, height),
         _light_map(surfaces, light, unlit),
         _ground_map(surfaces, camera, ground),
         ENCODE,
@@ -103,18 +104,21 @@ def _project(points: np.ndarray, camera: Camera, shape: tuple[int, int]) -> np.n
     return np.ascontiguousarray(np.stack([x, y, depth, np.ones_like(depth)], axis=1))
 
 
-def _view(camera: Camera, shape: tuple[int, int], background: tuple[Color, Color], height: int) -> View:
+def _gradient(background: tuple[Color, Color], height: int) -> np.ndarray:
+    """The background of every row (height, 3), linear light."""
+    top, bottom = (linear_from_srgb(srgb_color(color)) for color in background)
+    return top + np.linspace(0, 1, height)[:, None] ** 0.8 * (bottom - top)
+
+
+def _view(camera: Camera, shape: tuple[int, int]) -> View:
     rows, columns = shape
     focal = camera.focal_length(rows)
     right, up, forward = camera.axes
-    top, bottom = (linear_from_srgb(srgb_color(color)) for color in background)
-    blend = np.linspace(0, 1, height)[:, None] ** 0.8
     return View(
         eye=camera.eye,
         corner=_floats(forward - 0.5 * columns / focal * right + 0.5 * rows / focal * up),
         across=_floats(right / focal),
         down=_floats(-up / focal),
-        background=(top + blend * (bottom - top)).astype(np.float32),
     )
 
 

@@ -1,6 +1,6 @@
 """What colour a pixel has: light, shadow, colour map, mesh lines and the ground, from the visible triangles."""
 
-from math import exp, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +36,6 @@ class View(NamedTuple):
     corner: tuple[float, ...]  # (3,)
     across: tuple[float, ...]  # (3,)
     down: tuple[float, ...]  # (3,)
-    background: np.ndarray  # (height in pixels, 3) float32, linear light
 
 
 class LightMap(NamedTuple):
@@ -72,11 +71,11 @@ class GroundMap(NamedTuple):
 
 
 @kernel
-def shade(samples, nearness, index, triangles, view, light, ground, encode, image_out):
+def shade(samples, nearness, index, triangles, view, background, light, ground, encode, image_out):
     """Colour the picture (h, w, 3) uint8 from `samples` x `samples` visibility samples per pixel.
 
-    Samples of a pixel that see the same thing are shaded once, at their mean. `encode` (n,) uint8 maps linear light
-    to display values.
+    `index` counts where `nearness` is above 0. Samples of a pixel that see the same thing are shaded once, at their
+    mean. `background` (h, 3) float64 is in linear light, which `encode` (n,) uint8 maps to display values.
     """
     height, width = image_out.shape[:2]
     count = samples * samples
@@ -86,15 +85,20 @@ def shade(samples, nearness, index, triangles, view, light, ground, encode, imag
     drop = 1.0 / (ground.height - view.eye[2])
     level, level_x, level_y = view.corner[2] * drop, view.across[2] * drop, view.down[2] * drop
     for row in range(height):
+        back = background[row, 0], background[row, 1], background[row, 2]
         for column in range(width):
             left, top = column * samples, row * samples
             same = True
             k = 0
             for r in range(top, top + samples):
                 for c in range(left, left + samples):
-                    thing = np.int64(index[r, c])
-                    if ground.visible and level + level_x * (c + 0.5) + level_y * (r + 0.5) > nearness[r, c]:
+                    near = nearness[r, c]
+                    if ground.visible and level + level_x * (c + 0.5) + level_y * (r + 0.5) > near:
                         thing = GROUND
+                    elif near > 0.0:
+                        thing = np.int64(index[r, c])
+                    else:
+                        thing = NOTHING
                     seen[k] = thing
                     same = same and thing == seen[0]
                     k += 1
@@ -110,9 +114,9 @@ def shade(samples, nearness, index, triangles, view, light, ground, encode, imag
                     color = _triangle_color(thing, x, y, samples, triangles, view, light)
                 elif thing == GROUND:
                     depth = 1.0 / (level + level_x * x + level_y * y)
-                    color = _ground_color(row, x, y, samples, depth, view, light, ground)
+                    color = _ground_color(back, x, y, samples, depth, view, light, ground)
                 else:
-                    color = _background(view, row)
+                    color = back
                 red += share * color[0]
                 green += share * color[1]
                 blue += share * color[2]
@@ -136,11 +140,6 @@ def _mean_place(seen, first, samples, left, top):
             share += 1
             seen[k] = COUNTED
     return sum_x / share, sum_y / share, share
-
-
-@formula
-def _background(view, row):
-    return float(view.background[row, 0]), float(view.background[row, 1]), float(view.background[row, 2])
 
 
 @formula
@@ -242,16 +241,15 @@ def _line_cover(t, b0, b1, b2, samples, triangles):
 
 
 @formula
-def _ground_color(row, x, y, samples, depth, view, light, ground):
-    """Linear light of the checkerboard at sample position (x, y), faded into the background."""
+def _ground_color(back, x, y, samples, depth, view, light, ground):
+    """Linear light of the checkerboard at sample position (x, y), faded into the background `back`."""
     ray_x = view.corner[0] + x * view.across[0] + y * view.down[0]
     ray_y = view.corner[1] + x * view.across[1] + y * view.down[1]
     ray_z = view.corner[2] + x * view.across[2] + y * view.down[2]
     px, py = view.eye[0] + depth * ray_x, view.eye[1] + depth * ray_y
     far_x, far_y = (px - ground.centre[0]) * ground.inverse_fade, (py - ground.centre[1]) * ground.inverse_fade
     far = far_x * far_x + far_y * far_y
-    back = _background(view, row)
-    if far > 12.0:
+    if far >= 16.0:
         return back
     # size of a pixel on the ground, along x and y
     slope_x, slope_y = view.across[2] * depth / ray_z, view.down[2] * depth / ray_z
@@ -270,7 +268,11 @@ def _ground_color(row, x, y, samples, depth, view, light, ground):
         red *= open_sky * light.sky[0] + key * light.key[0]
         green *= open_sky * light.sky[1] + key * light.key[1]
         blue *= open_sky * light.sky[2] + key * light.key[2]
-    stay = exp(-far)
+    stay = 1.0 - far / 16.0  # its 16th power is close to exp(-far) and ends at 16
+    stay = stay * stay
+    stay = stay * stay
+    stay = stay * stay
+    stay = stay * stay
     return back[0] + stay * (red - back[0]), back[1] + stay * (green - back[1]), back[2] + stay * (blue - back[2])
 
 
@@ -278,8 +280,6 @@ def _ground_color(row, x, y, samples, depth, view, light, ground):
 def _stripes(place, wide):
     """Mean of the square wave (+1 on [0, 1), -1 on [1, 2), ...) over `wide` around `place`."""
     wide = max(wide, 1e-9)
-    if wide > 64.0:
-        return 0.0
     # the integral of the square wave is a triangle wave
     low, high = 0.5 * (place - 0.5 * wide), 0.5 * (place + 0.5 * wide)
     low, high = abs(low - np.floor(low) - 0.5), abs(high - np.floor(high) - 0.5)

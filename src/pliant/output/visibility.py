@@ -53,6 +53,8 @@ def rasterise(corners, triangles, nearness_limit, nearness_out, index_out, weigh
             low, high = _narrow(left, right, ax, ay * y + a)
             low, high = _narrow(low, high, bx, by * y + b)
             low, high = _narrow(low, high, cx, cy * y + c)
+            if not low <= high:
+                continue
             start = ny * y + n
             for column in range(ceil(low - 0.5), floor(high - 0.5) + 1):
                 nearness = np.float32(nx * (column + 0.5) + start)
@@ -90,6 +92,6 @@ def _screen_box(x0, y0, w0, x1, y1, w1, x2, y2, w2, smallest_w, width, height):
             part = (smallest_w - wa) / (wb - wa)
             x, y = (xa + part * (xb - xa)) / smallest_w, (ya + part * (yb - ya)) / smallest_w
             left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
-    left, right = max(left - EDGE_SLACK, 0.0), min(right + EDGE_SLACK, width)
-    top, bottom = max(top - EDGE_SLACK, 0.0), min(bottom + EDGE_SLACK, height)
+    left, right = max(left - EDGE_SLACK, 0.0), min(right + EDGE_SLACK, float(width))
+    top, bottom = min(max(top - EDGE_SLACK, 0.0), float(height)), max(min(bottom + EDGE_SLACK, float(height)), 0.0)
     return left, right, ceil(top - 0.5), floor(bottom - 0.5) + 1

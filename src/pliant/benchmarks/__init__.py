@@ -1,0 +1,1 @@
+"""Benchmarks that anyone can re-run: `pliant bench NAME [--json]`. Each returns {name, cores, cases: [...]}."""
