@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 from scipy.spatial import Delaunay
-from verification import data
 
 import pliant as pl
 from pliant.linalg.box_qp import solve_box_qp
+from verification import data
 
 METHODS = ("mprgp", "pgs")
 BOX_CASES = {
@@ -44,7 +44,7 @@ def cone_projection(z, mu):
 
 
 def friction_residual(w, q, mu, r):
-    """De Saxce's natural map: |r - P_K(r - (u + mu |u_t| n))| / |q|, u = W r + q; zero exactly at Coulomb's solution."""
+    """De Saxce's natural map: |r - P_K(r - (u + mu |u_t| n))| / |q|, u = W r + q; zero at Coulomb's solution."""
     u, r = (w @ r + q).reshape(-1, 3), r.reshape(-1, 3)
     u[:, 0] += mu * np.linalg.norm(u[:, 1:], axis=1)
     return np.linalg.norm(r - cone_projection(r - u, mu)) / np.linalg.norm(q)
@@ -83,7 +83,7 @@ def test_small_symmetric_complementarity_problems(method):
 
 
 def test_small_complementarity_problems_of_the_collection():
-    """MLC-02: every listed solution is accepted; problems outside a method's reach are refused, not answered wrongly."""
+    """MLC-02: every listed solution is accepted; problems beyond a method are refused, not answered wrongly."""
     cases = json.loads(data("mlcp/small_lcps.json").read_text())
     solved, refused = [], []
     for name, case in cases.items():
@@ -231,7 +231,7 @@ def contact_problem(seed, bodies, contacts, mu):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
 def test_random_contact_problems(mu, method):
-    """Coulomb's law for many bodies: De Saxce's natural map vanishes; with more contacts than freedoms W is singular."""
+    """Coulomb's law for many bodies: De Saxce's natural map vanishes, also for singular W (more rows than freedoms)."""
     for seed, bodies, contacts in [(0, 6, 4), (1, 10, 12), (2, 5, 14)]:
         w, q, friction = contact_problem(seed, bodies, contacts, mu)
         r, info = solve_box_qp(w, -q, friction=friction, method=method, tolerance=1e-9)

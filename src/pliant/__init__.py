@@ -22,6 +22,7 @@ _HOME = {
     "Plane": "shapes",
     "Plasticity": "materials",
     "PliantError": "errors",
+    "Recorder": "output.recorder",
     "Scene": "scene",
     "SceneError": "errors",
     "Simulation": "simulation",
@@ -31,7 +32,7 @@ _HOME = {
     "resume": "simulation",
     "world": "joints",
 }
-_ROOMS = ("meshes", "selections")
+_ROOMS = ("bodies", "meshes", "selections")
 
 __all__ = ["__version__", *_HOME, *_ROOMS]
 

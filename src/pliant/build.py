@@ -202,7 +202,11 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
     out |= {
         "static": np.array([body.static for body in rigids], dtype=bool),
         "immobile": np.array([body.static and not moving for body, moving in zip(rigids, moves)], dtype=bool),
-        "static_motion": [(body.velocity, body.angular_velocity) if body.static else None for body in rigids],
+        "driven": [
+            (i, body.velocity, body.angular_velocity)
+            for i, (body, moving) in enumerate(zip(rigids, moves))
+            if body.static and moving
+        ],
         "body_forces": forces,
         "body_torques": torques,
         "body_friction": np.array([np.nan if body.friction is None else body.friction for body in rigids], dtype=float),

@@ -70,7 +70,19 @@ def build_joints(scene: Scene, node_start, body_position, body_rotation) -> Join
     options = [scene.joints[j] for j in joint]
     compliance = np.array([o.compliance for o in options], dtype=float)
     damping = np.array([o.damping for o in options], dtype=float)
-    return JointBlocks(joint, family, a, b, rest, compliance, damping, start, slice_, lane)
+    reach = np.where(family == ANGULAR, 1.0, np.maximum(_reach(scene, a), _reach(scene, b)))
+    reach[reach == 0] = 1.0
+    return JointBlocks(joint, family, a, b, rest, compliance, damping, reach, start, slice_, lane)
+
+
+def _reach(scene: Scene, anchors: Anchors) -> np.ndarray:
+    """Length [m] by which gaps at an anchor are judged: the arm on a body, the size of a face."""
+    arm = np.linalg.norm(anchors.local, axis=1) * (anchors.kind == BODY)
+    if not (anchors.kind == FACE).any():
+        return arm
+    nodes = np.concatenate([body.nodes.positions for body in scene.soft_bodies])
+    edge = np.linalg.norm(nodes[anchors.index[:, 1] % len(nodes)] - nodes[anchors.index[:, 0] % len(nodes)], axis=1)
+    return np.where(anchors.kind == FACE, edge, arm)
 
 
 def _columns(anchors) -> Anchors:

@@ -7,6 +7,7 @@ import numpy as np
 from pliant.bodies import rotation_matrix
 from pliant.checks import at_time
 from pliant.kernels.cpu.rigid import integrate_bodies, predict_bodies
+from pliant.rows.joints import tensions
 
 
 @dataclass
@@ -32,9 +33,8 @@ def predict(model, state, h: float) -> Prediction:
     linear[moving] += h * (model.gravity + force[moving] / model.body_mass[moving, None])
     inverse_mass[n::2, :3][moving] = 1 / model.body_mass[moving, None]
     spin = state.body_angular_velocity.copy()
-    for i, motion in enumerate(model.static_motion):
-        if motion is not None and not model.immobile[i]:
-            linear[i], spin[i] = at_time(motion[0], end), at_time(motion[1], end)
+    for i, velocity, angular_velocity in model.driven:
+        linear[i], spin[i] = at_time(velocity, end), at_time(angular_velocity, end)
     momentum, mid, inverse_inertia = np.zeros((b, 3)), np.zeros((b, 3)), np.zeros((b, 6))
     predict_bodies(
         model.body_mass,
@@ -43,6 +43,7 @@ def predict(model, state, h: float) -> Prediction:
         state.body_rotation,
         spin,
         h * torque,
+        tensions(model.joints, state.warm.joints, state.body_rotation, h),
         h,
         momentum,
         mid,

@@ -8,16 +8,24 @@ import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import numba
-from numba import config
+# Threads that wait for others sleep soon instead of spinning: a busy machine would otherwise stall every parallel region.
+os.environ.setdefault("GOMP_SPINCOUNT", "300")
+
+import numba  # noqa: E402
+from numba import config  # noqa: E402
+
+from pliant.errors import SceneError  # noqa: E402
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
 # How many source versions keep their compiled code on disk.
 KEPT_VERSIONS = 4
+# Groups of lanes below which one thread is quicker: a parallel region costs several microseconds.
+SERIAL_GROUPS = 96
 
 
 @cache
@@ -71,3 +79,24 @@ def kernel(function=None, *, parallel: bool = False):
 def parallel_kernel(function):
     """Like `kernel`, with `prange` loops on several threads. Write so that no result depends on their number."""
     return kernel(function, parallel=True)
+
+
+def thread_count(threads: int | None, groups: int) -> int:
+    """Threads to use for that many groups of lanes: as asked, or all cores, but one for small systems."""
+    most = config.NUMBA_NUM_THREADS
+    if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= most):
+        raise SceneError(f"threads must be a whole number from 1 to {most} on this machine, got {threads!r}")
+    if threads is None and groups < SERIAL_GROUPS:
+        return 1
+    return threads or most
+
+
+@contextmanager
+def use_threads(count: int):
+    """Run with that many threads, then as before."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(count)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

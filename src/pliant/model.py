@@ -64,7 +64,7 @@ class Model:
     centre: np.ndarray  # (b, 3) centre of mass in the shape's frame [m]
     static: np.ndarray  # (b,) bool
     immobile: np.ndarray  # (b,) bool: static and never moving
-    static_motion: list  # per body (velocity, angular velocity) of a static body, or None
+    driven: list  # (body, velocity, angular velocity) of static bodies that move as they are told
     body_forces: list  # (body, force or function, point in the principal frame or None)
     body_torques: list  # (body, torque or function)
     body_friction: np.ndarray  # (b,)

@@ -9,10 +9,11 @@ from pliant.bodies import Rigid, Soft, rotation_matrix
 from pliant.build import build, multiply_quaternions
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
+from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
 from pliant.scene import Scene
 from pliant.solve import Dual
-from pliant.solve.dual import DualSolver
+from pliant.solve.make import make_solver
 from pliant.step import step as advance
 
 PRECISIONS = ("float32", "float64")
@@ -35,10 +36,9 @@ class Simulation:
         if precision not in PRECISIONS:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
-        if threads is not None:
-            _set_threads(threads)
         self.model, self.state = build(scene)
-        self._solver = DualSolver(self.solver, self.model, precision)
+        self._threads = thread_count(threads, len(self.model.volume) + len(self.model.joints.start))
+        self._solver = make_solver(self.solver, self.model, precision)
         self.info = None
 
     @property
@@ -48,8 +48,9 @@ class Simulation:
 
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
-        for _ in range(n):
-            self.info = advance(self.model, self.state, self._solver, self.dt)
+        with use_threads(self._threads):
+            for _ in range(n):
+                self.info = advance(self.model, self.state, self._solver, self.dt)
         return self
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
@@ -184,15 +185,6 @@ def _matrix(value, shape, name: str) -> np.ndarray:
     if array.shape != shape or not np.all(np.isfinite(array)):
         raise SceneError(f"{name} must be finite numbers of shape {shape}, got shape {array.shape}")
     return array
-
-
-def _set_threads(threads: int) -> None:
-    import numba
-
-    most = numba.config.NUMBA_NUM_THREADS
-    if not isinstance(threads, int) or not 1 <= threads <= most:
-        raise SceneError(f"threads must be a whole number from 1 to {most} on this machine, got {threads!r}")
-    numba.set_num_threads(threads)
 
 
 def _progress(steps: int, wanted: bool | None):

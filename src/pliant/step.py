@@ -8,6 +8,7 @@ from pliant.collide import detect
 from pliant.dynamics import integrate, predict
 from pliant.errors import SolverError
 from pliant.rows.assemble import fill_rows
+from pliant.solve.drift import close_gaps
 
 
 def step(model, state, solver, h: float):
@@ -25,6 +26,8 @@ def step(model, state, solver, h: float):
     integrate(model, state, prediction, u, h)
     state.plastic_strain = rows.elements.plastic
     clock.lap("integrate")
+    info.drift_iterations = close_gaps(model, state, prediction.inverse_mass, solver.dtype)
+    clock.lap("drift")
     info.contacts, info.timings = len(contacts), clock.laps
     return info
 

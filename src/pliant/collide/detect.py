@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.collide.narrow import capsule_pair, nodes_against_body, points_against_body
-from pliant.collide.shapes import CAPSULE, PLANE, SPHERE
+from pliant.collide.narrow import capsule_pair, cylinder_points, nodes_against_body, points_against_body
+from pliant.collide.shapes import CAPSULE, CYLINDER, PLANE, SPHERE
 from pliant.jit import kernel
 
 # A contact is taken up when it may close within about two steps, or when the gap is below this part of the body's size.
@@ -16,8 +16,8 @@ SLACK = 0.01
 class Contacts:
     """Contacts found in a step; side a is a soft node or a rigid body, side b a rigid body.
 
-    node (n,): soft node, or -1. a, b (n,): rigid bodies (a is -1 for a node). point (n, 3) [m] on side a, normal (n, 3) from
-    b to a, gap (n,) [m], negative when penetrating. key (n,): names the contact from step to step.
+    node (n,): soft node, or -1. a, b (n,): rigid bodies (a is -1 for a node). point (n, 3) [m] on side a, normal (n, 3)
+    from b to a, gap (n,) [m], negative when penetrating. key (n,): names the contact from step to step.
     """
 
     node: np.ndarray
@@ -134,9 +134,17 @@ def _narrow(model, state, h, a, b):
             slack,
             model.acceleration_bound,
         )
-    span = slice(model.sample_start[a], model.sample_start[a + 1])
+    points = model.sample_points[model.sample_start[a] : model.sample_start[a + 1]]
+    if model.shape_code[a] == CYLINDER and model.shape_code[b] == PLANE:
+        frames = (
+            state.body_rotation[a],
+            model.principal_rotation[a],
+            state.body_rotation[b],
+            model.principal_rotation[b],
+        )
+        points = cylinder_points(points, model.shape_parameter[a], model.shape_parameter[b], *frames)
     return points_against_body(
-        model.sample_points[span],
+        points,
         model.sample_radius[a],
         *pose_a,
         model.shape_code[b],
@@ -152,7 +160,10 @@ def _narrow(model, state, h, a, b):
 
 @kernel
 def candidate_pairs(bodies, radius, position, travel, static, excluded, body_count):
-    """Pairs of bodies whose bounding spheres may touch (sweep along x); excluded holds sorted keys i * body_count + j, i < j."""
+    """Pairs of bodies whose bounding spheres may touch (sweep along x).
+
+    excluded holds sorted keys i * body_count + j, i < j.
+    """
     low = np.empty(len(bodies))
     for k in range(len(bodies)):
         low[k] = position[bodies[k], 0] - radius[bodies[k]] - travel[bodies[k]]

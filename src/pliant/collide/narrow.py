@@ -8,6 +8,9 @@ from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, scal
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
 from pliant.jit import kernel
 
+# Tilt (sine) below which a cylinder stands on fixed points of its rim.
+UPRIGHT = 0.01
+
 
 @kernel
 def _triple(a):
@@ -54,6 +57,28 @@ def nodes_against_body(
                 point_out[count, c], normal_out[count, c] = p[c], n[c]
             count += 1
     return node_out[:count], point_out[:count], normal_out[:count], gap_out[:count]
+
+
+@kernel
+def cylinder_points(rim, parameter, normal, rotation_a, principal_a, rotation_b, principal_b):
+    """Points (k, 3) of cylinder a, in its principal frame, that may meet plane b.
+
+    Standing upright: the fixed points of both rims. Tilted or lying: of each rim the deepest point and those a quarter
+    and half a turn from it, wherever they are on the body, so that the cylinder rolls as a circle and not as a polygon.
+    """
+    frame_a, frame_b = _shape_frame(rotation_a, principal_a), _shape_frame(rotation_b, principal_b)
+    n = transpose_multiply_vector(frame_a, multiply_vector(frame_b, _triple(normal)))
+    tilt = (n[0] * n[0] + n[1] * n[1]) ** 0.5
+    if tilt < UPRIGHT:
+        return rim
+    x, y = -parameter[0] * n[0] / tilt, -parameter[0] * n[1] / tilt
+    to_principal = quaternion_matrix((principal_a[0], -principal_a[1], -principal_a[2], -principal_a[3]))
+    out = np.empty((8, 3))
+    for k in range(8):
+        p = multiply_vector(to_principal, (x, y, parameter[1] if k < 4 else -parameter[1]))
+        out[k, 0], out[k, 1], out[k, 2] = p[0], p[1], p[2]
+        x, y = -y, x
+    return out
 
 
 @kernel

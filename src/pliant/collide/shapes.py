@@ -73,10 +73,10 @@ def check_pairs(bodies: list, excluded: set[tuple[int, int]]) -> None:
             both_static = bodies[i].static and bodies[j].static
             if both_static or (min(i, j), max(i, j)) in excluded or pair_is_supported(codes[i], codes[j]):
                 continue
-            kinds = f"{type(bodies[i].shape).__name__} {bodies[i].name!r} and {type(bodies[j].shape).__name__} {bodies[j].name!r}"
+            one, two = (f"{type(bodies[k].shape).__name__} {bodies[k].name!r}" for k in (i, j))
             raise SceneError(
-                f"contact between {kinds} is not available; available are planes with everything, spheres with spheres, "
-                f"boxes, capsules and cylinders, capsules with capsules, and soft bodies with all but meshes. "
+                f"contact between {one} and {two} is not available; available are planes with everything, spheres with "
+                f"spheres, boxes, capsules and cylinders, capsules with capsules, and soft bodies with all but meshes. "
                 f"Set collide=False on one of the two, or join them"
             )
 

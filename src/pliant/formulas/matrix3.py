@@ -122,3 +122,20 @@ def rotate_symmetric_diagonal(a, d):
         a[0] * d[0] * a[6] + a[1] * d[1] * a[7] + a[2] * d[2] * a[8],
         a[0] * d[0] * a[3] + a[1] * d[1] * a[4] + a[2] * d[2] * a[5],
     )
+
+
+@formula
+def symmetric_inverse(s):
+    """Inverse of a symmetric matrix in Voigt order."""
+    a, b, c, d, e, f = s
+    aa, bb, cc = b * c - d * d, a * c - e * e, a * b - f * f
+    dd, ee, ff = e * f - a * d, d * f - b * e, d * e - c * f
+    determinant_ = a * aa + f * ff + e * ee
+    return (
+        aa / determinant_,
+        bb / determinant_,
+        cc / determinant_,
+        dd / determinant_,
+        ee / determinant_,
+        ff / determinant_,
+    )

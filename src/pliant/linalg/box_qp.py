@@ -40,13 +40,13 @@ def solve_box_qp(
     tolerance: float = 1e-10,
     max_iterations: int = 100_000,
 ) -> tuple[np.ndarray, BoxInfo]:
-    """Solve min 1/2 x A x - b x with low <= x <= high, or the contact problem with Coulomb friction; returns x and an info.
+    """Solve min 1/2 x A x - b x with low <= x <= high, or a contact problem with Coulomb friction; returns x, info.
 
     matrix (n, n): symmetric positive semidefinite for "mprgp"; "pgs" takes any matrix with positive diagonal and solves
     the complementarity problem w = A x - b, but converges only for some. b (n,); low, high (n,) or one number.
-    friction (contacts,): Coulomb's coefficients; the rows 3k, 3k + 1, 3k + 2 are then the normal and the two tangents of
-    contact k, bounded by 0 <= normal and |tangents| <= coefficient * normal (a disc, or a square with cone=False), and low
-    and high only apply to rows after the contacts.
+    friction (contacts,): Coulomb's coefficients; the rows 3k, 3k + 1, 3k + 2 are then the normal and the two tangents
+    of contact k, bounded by 0 <= normal and |tangents| <= coefficient * normal (a disc, or a square with cone=False),
+    and low and high only apply to rows after the contacts.
     tolerance: of the projected gradient relative to b, both scaled by 1 / sqrt(diagonal).
     A row whose diagonal entry is zero has no curvature: its variable goes to the bound that b asks for.
     """

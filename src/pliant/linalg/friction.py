@@ -1,7 +1,7 @@
 """Coulomb friction as bounds on tangent impulses that follow the normal impulse (theory section 2).
 
-For a frozen normal impulse n the tangent rows are bounded. "box": |t1|, |t2| <= mu n (BV). "cone": |(t1, t2)| <= mu n; when
-sliding, each bound is mu n times the component of the sliding direction, so that the box solution is Coulomb's.
+For a frozen normal impulse n the tangent rows are bounded. "box": |t1|, |t2| <= mu n (BV). "cone": |(t1, t2)| <= mu n;
+when sliding, each bound is mu n times the component of the sliding direction, so that the box solution is Coulomb's.
 """
 
 import math
@@ -85,7 +85,7 @@ def friction_disc(friction, k, scale, x):
 
 @kernel
 def tangent_gap(friction, scale, x, g):
-    """Squared natural residual of the friction rows in scaled variables; their gradient entries in g are set to zero."""
+    """Squared natural residual of the friction rows in scaled variables; their entries in g are set to zero."""
     total = 0.0
     for k in range(friction.coefficient.shape[0]):
         a, b = friction.first[k], friction.second[k]

@@ -1,7 +1,8 @@
 """MPRGP with box constraints: conjugate gradients with projections for min 1/2 x A x - b x, low <= x <= high.
 
 BV algorithm 4 (after Dostal), definitions as corrected in the theory page. Friction bounds follow the normal impulses
-inside the solve: whenever the projected gradient has fallen tenfold they are refreshed from the current impulses.
+inside the solve: whenever the projected gradient has fallen tenfold they are refreshed from the current impulses, and
+the solve ends when Coulomb's law itself holds, whatever the bounds of the moment.
 """
 
 import math
@@ -44,7 +45,7 @@ def norm_estimate(operator, direction_inout, work, iterations):
 
 @kernel
 def split_gradient(x, g, low, high, free_out):
-    """Free gradient phi; returns |phi|^2 + |beta|^2 and |beta|^2, the squares of the projected and chopped gradients."""
+    """Free gradient phi; returns |phi|^2 + |beta|^2 and |beta|^2, squares of the projected and chopped gradients."""
     zero = x.dtype.type(0)
     free_square, chopped_square = 0.0, 0.0
     for i in range(x.shape[0]):
@@ -124,7 +125,7 @@ def gradient(operator, x, b, g_out):
 
 @kernel
 def remaining(friction, scale, x, g_inout, low, high, work):
-    """What is left to solve: projected gradient, and for friction rows Coulomb's natural residual; g of those becomes 0."""
+    """What is left: projected gradient, and for friction rows Coulomb's natural residual; their g becomes 0."""
     sliding = tangent_gap(friction, scale, x, g_inout)
     square, _ = split_gradient(x, g_inout, low, high, work)
     return math.sqrt(square + sliding)
@@ -199,6 +200,31 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
 
 
 @kernel
+def minimise_freely(operator, b, x, g, p, product, target, max_products, products):
+    """Plain conjugate gradients, for a problem without any bound; returns the gradient's norm and the products used."""
+    square = 0.0
+    for i in range(g.shape[0]):
+        p[i] = g[i]
+        square += g[i] * g[i]
+    while math.sqrt(square) > target and products < max_products:
+        apply(operator, p, product)
+        products += 1
+        curvature = dot(p, product)
+        if curvature <= 0.0:
+            break
+        step = x.dtype.type(square / curvature)
+        before, square = square, 0.0
+        for i in range(x.shape[0]):
+            x[i] -= step * p[i]
+            g[i] -= step * product[i]
+            square += g[i] * g[i]
+        beta = x.dtype.type(square / before)
+        for i in range(x.shape[0]):
+            p[i] = g[i] + beta * p[i]
+    return math.sqrt(square), products
+
+
+@kernel
 def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_products, power_direction, power_iterations):
     """Solve the box problem in place in x; returns (products, relative projected gradient, refreshes).
 
@@ -223,6 +249,9 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
     project_along(x, x, 0.0, low, high)
     gradient(operator, x, b, g)
     products = 1
+    if not bounded:
+        residual, products = minimise_freely(operator, b, x, g, p, product, target, max_products, products)
+        return products, residual / reference, 0
     if friction.coefficient.shape[0] == 0:
         residual, products = minimise_in_box(
             operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True

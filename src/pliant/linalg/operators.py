@@ -12,6 +12,7 @@ from numba.extending import overload
 
 from pliant.jit import kernel
 from pliant.kernels.cpu.system import row_product, transposed_product
+from pliant.linalg.block_ldl import BlockFactor, solve_factored
 
 
 class DenseOperator(NamedTuple):
@@ -50,6 +51,14 @@ class SystemOperator(NamedTuple):
     slots: np.ndarray
 
 
+class EliminatedOperator(NamedTuple):
+    """J A^-1 J^T + R over row slices, A the factorised matrix of the nodes; `rows` has no elements and gathers forces."""
+
+    rows: SystemOperator
+    factor: BlockFactor
+    scale: np.ndarray
+
+
 def apply(operator, x, out):
     """out = scale A scale x. (Compiled code only: the overloads below say how for each operator.)"""
     raise TypeError(f"no compiled product for {type(operator).__name__}")
@@ -73,7 +82,22 @@ def apply_system(operator, x, out):
     row_product(operator, operator.velocity, x, out)
 
 
-COMPILED_PRODUCTS = {DenseOperator: apply_dense, SystemOperator: apply_system}
+@kernel
+def apply_transposed(operator, x):
+    """rows.velocity = A^-1 J^T (scale x): the nodes through the factors, rigid bodies through their inverse masses."""
+    velocity = operator.rows.velocity
+    transposed_product(operator.rows, x, velocity)
+    solve_factored(operator.factor, velocity[: operator.factor.order.shape[0]])
+
+
+@kernel
+def apply_eliminated(operator, x, out):
+    """Product with J A^-1 J^T + R."""
+    apply_transposed(operator, x)
+    row_product(operator.rows, operator.rows.velocity, x, out)
+
+
+COMPILED_PRODUCTS = {DenseOperator: apply_dense, SystemOperator: apply_system, EliminatedOperator: apply_eliminated}
 
 
 @overload(apply)

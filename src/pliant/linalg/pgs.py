@@ -1,6 +1,7 @@
 """Projected Gauss-Seidel on the same operators and with the same stopping rule as MPRGP.
 
-One sweep visits every row once, in order, and keeps v = M^-1 J^T lambda up to date, so that a row sees all changes before it.
+One sweep visits every row once, in order, and keeps v = M^-1 J^T lambda up to date, so that a row sees all changes
+before it.
 """
 
 import math

@@ -35,9 +35,8 @@ def fill(model, state, contacts: Contacts, u_before: np.ndarray, h: float) -> tu
     start, slice_, lane = layout(width)
     rows = Rows.empty(start)
     if len(contacts):
-        is_node = contacts.node >= 0
-        friction_a = np.where(is_node, model.node_friction[contacts.node], model.body_friction[contacts.a])
-        restitution_a = np.where(is_node, model.node_restitution[contacts.node], model.body_restitution[contacts.a])
+        friction_a = _of_side_a(contacts, model.node_friction, model.body_friction)
+        restitution_a = _of_side_a(contacts, model.node_restitution, model.body_restitution)
         friction = combined_friction(friction_a, model.body_friction[contacts.b])
         restitution = combined_restitution(restitution_a, model.body_restitution[contacts.b])
         threshold = 2 * h * model.acceleration_bound
@@ -67,6 +66,13 @@ def fill(model, state, contacts: Contacts, u_before: np.ndarray, h: float) -> tu
             rows.friction,
         )
     return rows, slice_ * 3 * LANES + lane
+
+
+def _of_side_a(contacts: Contacts, of_nodes: np.ndarray, of_bodies: np.ndarray) -> np.ndarray:
+    """The value of each contact's node, or of its rigid body on side a."""
+    is_node, values = contacts.node >= 0, np.empty(len(contacts))
+    values[is_node], values[~is_node] = of_nodes[contacts.node[is_node]], of_bodies[contacts.a[~is_node]]
+    return values
 
 
 @kernel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point, soft_row
-from pliant.formulas.matrix3 import add, multiply_vector, norm, scale, subtract
+from pliant.formulas.matrix3 import add, dot, multiply_vector, norm, scale, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply, rotation_vector
 from pliant.jit import kernel
 from pliant.rows.table import Rows, layout
@@ -36,7 +36,7 @@ class JointBlocks:
 
     joint (n,): index of the joint in the scene. family (n,): BALL, ANGULAR or DISTANCE. rest (n, 4): rest orientation of b
     seen from a (quaternion) for ANGULAR, the length [m] in column 0 for DISTANCE. compliance [m/N], damping [N s/m] (n,).
-    start, slice, lane: where each block lies in the row table.
+    reach (n,): length of the anchors' arms [m], the measure of gaps. start, slice, lane: where each block lies in the table.
     """
 
     joint: np.ndarray
@@ -46,6 +46,7 @@ class JointBlocks:
     rest: np.ndarray
     compliance: np.ndarray
     damping: np.ndarray
+    reach: np.ndarray
     start: np.ndarray
     slice: np.ndarray
     lane: np.ndarray
@@ -210,6 +211,45 @@ def fill_blocks(
         for row in range(3):
             compliance_out[s, row, lane] = softness
             target_out[s, row, lane] = -factor * error[row]
+
+
+@kernel
+def _add_tension(kind, body, local, impulse, sign, h, rotation, out):
+    """Adds h^2 K = h (impulse . arm) (I - n n^T), n along the arm, for an anchor that is pulled outwards."""
+    if kind != BODY:
+        return
+    arm = multiply_vector(quaternion_matrix(_quaternion(rotation, body)), local)
+    square = dot(arm, arm)
+    pull = sign * h * dot(impulse, arm)
+    if pull > 0.0 and square > 0.0:
+        s = pull / square
+        out[body, 0] += pull - s * arm[0] * arm[0]
+        out[body, 1] += pull - s * arm[1] * arm[1]
+        out[body, 2] += pull - s * arm[2] * arm[2]
+        out[body, 3] -= s * arm[1] * arm[2]
+        out[body, 4] -= s * arm[0] * arm[2]
+        out[body, 5] -= s * arm[0] * arm[1]
+
+
+@kernel
+def add_tensions(family, a_kind, a_index, a_local, b_kind, b_index, b_local, slice_, lane_, impulse, rotation, h, out):
+    """Rotational stiffness times h^2 (b, 6) that the ball joints' last impulses (slices, 3, LANES) give to bodies."""
+    for k in range(family.shape[0]):
+        if family[k] == BALL:
+            s, lane = slice_[k], lane_[k]
+            l = (impulse[s, 0, lane], impulse[s, 1, lane], impulse[s, 2, lane])
+            _add_tension(a_kind[k], a_index[k, 0], _vector(a_local, k), l, -1.0, h, rotation, out)
+            _add_tension(b_kind[k], b_index[k, 0], _vector(b_local, k), l, 1.0, h, rotation, out)
+
+
+def tensions(blocks: JointBlocks, impulse: np.ndarray, body_rotation: np.ndarray, h: float) -> np.ndarray:
+    """h^2 times the rotational stiffness (b, 6) of bodies held in tension by ball joints."""
+    out = np.zeros((len(body_rotation), 6))
+    a, b, place = blocks.a, blocks.b, (blocks.slice, blocks.lane)
+    add_tensions(
+        blocks.family, a.kind, a.index, a.local, b.kind, b.index, b.local, *place, impulse, body_rotation, h, out
+    )
+    return out
 
 
 def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: float) -> None:

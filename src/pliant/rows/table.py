@@ -116,3 +116,18 @@ def row_diagonals(start, triples, jacobian, compliance, inverse_mass, regulariza
                     total += 2.0 * (m[3] * b * c + m[4] * a * c + m[5] * a * b)
                 total = total * (1.0 + regularization) + compliance[s, row, lane]
                 out[s, row, lane] = total if total > 0.0 else 1.0
+
+
+@kernel
+def count_rows(start, jacobian):
+    """How many rows have a Jacobian."""
+    count = 0
+    for s in range(start.shape[0] - 1):
+        for lane in range(LANES):
+            for row in range(3):
+                touched = False
+                for entry in range(start[s], start[s + 1]):
+                    for c in range(3):
+                        touched |= jacobian[entry, 3 * row + c, lane] != 0
+                count += touched
+    return count

@@ -12,7 +12,7 @@ from pliant.linalg.operators import SystemOperator
 from pliant.linalg.pgs import solve_pgs
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import DIAGONAL_BASIS, IDENTITY_BASIS, compliance
-from pliant.rows.table import row_diagonals, slot_adjacency
+from pliant.rows.table import count_rows, row_diagonals, slot_adjacency
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 
@@ -44,7 +44,7 @@ class DualSolver:
         velocity = np.empty(prediction.u.shape, self.dtype)
         transposed_product(operator, x, velocity)
         self._keep_impulses(state, rows, impulse, element_size)
-        info.rows = model.element_count * 6 + _row_count(rows.table)
+        info.rows = model.element_count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return prediction.u + velocity, info
 
@@ -123,7 +123,8 @@ class DualSolver:
         if not self.options.warm_start:
             return impulse
         warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
-        impulse[:element_size] = warm.elements.ravel()
+        if element_size:
+            impulse[:element_size] = warm.elements.ravel()
         impulse[element_size : element_size + joint_size] = warm.joints.ravel()
         if len(rows.contacts) and len(warm.contact_key):
             place = np.searchsorted(warm.contact_key, rows.contacts.key).clip(max=len(warm.contact_key) - 1)
@@ -134,7 +135,8 @@ class DualSolver:
 
     def _keep_impulses(self, state, rows: StepRows, impulse, element_size) -> None:
         warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
-        warm.elements = impulse[:element_size].reshape(warm.elements.shape)
+        if element_size:
+            warm.elements = impulse[:element_size].reshape(warm.elements.shape)
         warm.joints = impulse[element_size : element_size + joint_size].reshape(warm.joints.shape)
         order = np.argsort(rows.contacts.key)
         index = element_size + rows.contact_index[order]
@@ -171,9 +173,6 @@ def _block_of(index: np.ndarray) -> np.ndarray:
     return index // (3 * LANES) * LANES + index % LANES
 
 
-def _row_count(table) -> int:
+def row_count(table) -> int:
     """Rows that touch anything."""
-    touched = np.abs(table.jacobian).reshape(-1, 3, 3, LANES).sum(axis=2) > 0
-    if not table.slices or not len(touched):
-        return 0
-    return int(np.add.reduceat(touched, table.start[:-1], axis=0).astype(bool).sum())
+    return int(count_rows(table.start, table.jacobian))

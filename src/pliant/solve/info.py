@@ -18,4 +18,5 @@ class Info:
     active: int = 0
     contacts: int = 0
     refreshes: int = 0
+    drift_iterations: int = 0
     timings: dict[str, float] = field(default_factory=dict)

@@ -18,7 +18,7 @@ class Dual:
     method: "mprgp" (conjugate gradients with projections) or "pgs" (projected Gauss-Seidel).
     tolerance: stop when the projected gradient has fallen to this fraction of the right-hand side.
     elements: "rows" (matrix-free, as BV) or "eliminated" (the primal matrix M + h^2 K is factorised and the impulses
-    of the other rows are solved on its inverse: exact however stiff the material).
+    of the other rows are solved on its inverse: exact however stiff the material; always in float64).
     regularization: extra compliance of every row, relative to its diagonal in J M^-1 J^T (BV's softening; 0: exact).
     diagonal: rotate the element rows so that their compliance is diagonal (the same answer).
     friction: "cone" (Coulomb's disc) or "box" (BV: each tangent direction on its own).
@@ -38,6 +38,8 @@ class Dual:
         _choice(self.method, "Dual method", ("mprgp", "pgs"))
         _choice(self.elements, "Dual elements", ("rows", "eliminated"))
         _choice(self.friction, "Dual friction", ("cone", "box"))
+        if self.method == "pgs" and self.elements == "eliminated":
+            raise SceneError("Dual method 'pgs' sweeps over elements as rows; elements='eliminated' needs method 'mprgp'")
         number(self.tolerance, "Dual tolerance", low=0, open_low=True)
         number(self.max_iterations, "Dual max_iterations", low=1)
         number(self.regularization, "Dual regularization", low=0)

@@ -4,6 +4,7 @@ from pliant.formulas.matrix3 import (
     multiply_vector,
     norm,
     rotate_symmetric_diagonal,
+    symmetric_inverse,
     symmetric_multiply_vector,
     transpose_multiply_vector,
 )
@@ -36,10 +37,34 @@ def free_midpoint(inertia, w, h):
 
 
 @kernel
+def stiffened(inertia, tension, smallest):
+    """Inverse of the inertia plus the part of h^2 K that a step of length h cannot resolve.
+
+    A body held in tension swings at w^2 = K / I; with forces at the start of the step that is stable for h w < 2 only, as for a
+    light link that carries a heavy load. The share 1 - I / (h^2 K) of h^2 K brings h w down to 1 and leaves slower bodies as
+    they are (after Andrews et al. 2017, geometric stiffness).
+    """
+    share = 1.0 - smallest / (0.5 * (tension[0] + tension[1] + tension[2]))
+    return symmetric_inverse(
+        (
+            inertia[0] + share * tension[0],
+            inertia[1] + share * tension[1],
+            inertia[2] + share * tension[2],
+            inertia[3] + share * tension[3],
+            inertia[4] + share * tension[4],
+            inertia[5] + share * tension[5],
+        )
+    )
+
+
+@kernel
 def predict_bodies(
-    mass, inertia, static, rotation, angular_velocity, torque_impulse, h, momentum_out, mid_out, inverse_out
+    mass, inertia, static, rotation, angular_velocity, torque_impulse, tension, h, momentum_out, mid_out, inverse_out
 ):
-    """Angular momentum after the torques, midpoint angular velocity, and inverse inertia (6), all in world axes."""
+    """Angular momentum after the torques, midpoint angular velocity, and inverse inertia (6), all in world axes.
+
+    tension (b, 6): h^2 times the stiffness against rotation that joint forces give (rows.joints); see `stiffened`.
+    """
     for b in range(mass.shape[0]):
         if static[b]:
             for c in range(3):
@@ -57,6 +82,9 @@ def predict_bodies(
         mid = multiply_vector(r, free_midpoint(i, w, h))
         momentum = multiply_vector(r, momentum)
         world_inverse = rotate_symmetric_diagonal(r, inverse)
+        stiff = (tension[b, 0], tension[b, 1], tension[b, 2], tension[b, 3], tension[b, 4], tension[b, 5])
+        if stiff[0] + stiff[1] + stiff[2] > 2.0 * min(i[0], i[1], i[2]):
+            world_inverse = stiffened(rotate_symmetric_diagonal(r, i), stiff, min(i[0], i[1], i[2]))
         for c in range(3):
             momentum_out[b, c], mid_out[b, c] = momentum[c], mid[c]
         for c in range(6):
@@ -82,5 +110,16 @@ def integrate_bodies(inertia, static, momentum, mid, turn, h, rotation_inout, an
             w = symmetric_multiply_vector(rotate_symmetric_diagonal(quaternion_matrix(new), inverse), total)
         for c in range(3):
             angular_velocity_out[b, c] = w[c]
+        for c in range(4):
+            rotation_inout[b, c] = new[c]
+
+
+@kernel
+def turn_bodies(turn, rotation_inout):
+    """Turns every body by the rotation vector `turn` (b, 3)."""
+    for b in range(turn.shape[0]):
+        q = (rotation_inout[b, 0], rotation_inout[b, 1], rotation_inout[b, 2], rotation_inout[b, 3])
+        increment = rotation_increment(1.0, (turn[b, 0], turn[b, 1], turn[b, 2]))
+        new = quaternion_unit(quaternion_multiply(increment, q))
         for c in range(4):
             rotation_inout[b, c] = new[c]

@@ -1,0 +1,149 @@
+"""Checkpoints: one .npz file from which a simulation goes on exactly, bit for bit.
+
+It holds the scene as the text of a scene file, the meshes that no recipe makes as arrays, and the arrays of the state.
+Nothing in it is code; what is read is checked as a scene file is.
+"""
+
+import io
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from pliant import scene_file
+from pliant._version import __version__
+from pliant.errors import PliantError, SceneError
+from pliant.meshes import TetMesh, TriMesh
+from pliant.meshes import write as write_mesh
+from pliant.model import State
+from pliant.output.files import write_atomically
+from pliant.scene_layout import scene_text
+from pliant.scene_run import RunSettings
+from pliant.scene_values import FORMAT as SCENE_FORMAT
+from pliant.scene_write import check_saveable, describe, name_materials, run_table
+from pliant.simulation import Simulation
+
+MAGIC = "pliant checkpoint"
+FORMAT = 1
+SCENE_NAME = "scene.toml"
+# Damaged files end in one of these, depending on where the damage is.
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
+
+def write_checkpoint(sim: Simulation, path: str | os.PathLike) -> None:
+    """Write the simulation to `path` (.npz); SceneError if the scene holds functions of time other than Keyframes."""
+    path = Path(path)
+    if path.suffix.lower() != ".npz":
+        raise SceneError(f"{path}: a checkpoint is a .npz file, not {path.suffix or 'without a suffix'!r}")
+    _check_unchanged(sim, path)
+    try:
+        text, mesh_arrays = _scene_arrays(sim)
+    except SceneError as error:
+        raise SceneError(f"{path}: this scene cannot be kept in a checkpoint:\n{error}") from None
+    header = {"magic": MAGIC, "format": FORMAT, "version": __version__, "scene": text}
+    state = {f"state_{name}": values for name, values in sim.state.arrays().items()}
+    with write_atomically(path) as temporary:
+        np.savez(temporary, **{name: np.asarray(value) for name, value in (header | mesh_arrays | state).items()})
+
+
+def _check_unchanged(sim: Simulation, path: Path) -> None:
+    """The scene must still be the one that the simulation was built from."""
+    names = ([b.name for b in sim.scene.soft_bodies], [b.name for b in sim.scene.rigid_bodies])
+    if names != (sim.model.soft_names, sim.model.rigid_names) or len(sim.scene.joints) != len(sim.model.joint_names):
+        raise SceneError(f"{path}: the scene has changed since the simulation was made; a checkpoint needs them alike")
+
+
+def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
+    """The text of the scene file, and the arrays of the meshes it names as files."""
+    arrays: dict[str, np.ndarray] = {}
+
+    def keep(name: str, mesh: TetMesh | TriMesh, elements: np.ndarray) -> str:
+        arrays[f"mesh_{name}_points"], arrays[f"mesh_{name}_elements"] = mesh.points, elements
+        for label, members in mesh.sets.items() if isinstance(mesh, TetMesh) else ():
+            arrays[f"mesh_{name}_set_{label}"] = members
+        return name
+
+    def soft(body) -> dict:
+        source = body.mesh.source or {}
+        if source and "file" not in source and not body.mesh.sets:
+            return dict(source)
+        return {"file": keep(f"{sim.scene.bodies.index(body)}.node", body.mesh, body.mesh.tets)}
+
+    def rigid(body) -> dict:
+        surface = body.shape.surface
+        return {"mesh": keep(f"{sim.scene.bodies.index(body)}.obj", surface, surface.triangles)}
+
+    check_saveable(sim.scene)
+    settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision)
+    tables = {"format": SCENE_FORMAT, **describe(sim.scene, soft, rigid), "run": run_table(settings)}
+    return scene_text(name_materials(tables)), arrays
+
+
+def read_checkpoint(path: str | os.PathLike) -> Simulation:
+    """The simulation in a checkpoint, ready to go on; SceneError for anything else than a whole checkpoint."""
+    path = Path(path)
+    arrays = _read_arrays(path)
+    with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+        file = _read_scene(path, Path(folder), arrays)
+    sim = Simulation(file.scene, file.run.dt, solver=file.run.solver, precision=file.run.precision)
+    _restore(sim, arrays, path)
+    return sim
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of the file, after a look at what the file says it is."""
+    if not path.is_file():
+        raise SceneError(f"{path}: there is no such checkpoint file")
+    try:
+        raw = path.read_bytes()
+        if not zipfile.is_zipfile(io.BytesIO(raw)):
+            raise ValueError("it is not a .npz file, or its end is missing")
+        with np.load(io.BytesIO(raw), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except UNREADABLE as error:
+        raise SceneError(f"{path}: cannot be read as a pliant checkpoint: {error}") from None
+    if str(arrays.get("magic")) != MAGIC:
+        raise SceneError(f"{path}: this .npz file is not a pliant checkpoint (sim.checkpoint(path) writes them)")
+    if arrays.get("format") != FORMAT:
+        made_by = arrays.get("version", "unknown")
+        raise SceneError(
+            f"{path}: the checkpoint has format {arrays.get('format')}, written by pliant {made_by}; "
+            f"pliant {__version__} reads format {FORMAT}"
+        )
+    return arrays
+
+
+def _read_scene(path: Path, folder: Path, arrays: dict[str, np.ndarray]) -> scene_file.SceneFile:
+    """The scene of a checkpoint, read as a scene file from a temporary folder."""
+    try:
+        for key in [name for name in arrays if name.startswith("mesh_") and name.endswith("_points")]:
+            name = key.removeprefix("mesh_").removesuffix("_points")
+            if Path(name).name != name or Path(name).suffix not in (".node", ".obj"):
+                raise SceneError(f"the name {name!r} of a mesh leads elsewhere")
+            mesh_class = TetMesh if name.endswith(".node") else TriMesh
+            start = f"mesh_{name}_set_"
+            sets = {label.removeprefix(start): arrays[label] for label in arrays if label.startswith(start)}
+            mesh = mesh_class(arrays[key], arrays[f"mesh_{name}_elements"], sets)
+            write_mesh(folder / name, mesh)
+        (folder / SCENE_NAME).write_text(str(arrays["scene"]), encoding="utf-8")
+        return scene_file.read(folder / SCENE_NAME)
+    except (PliantError, *UNREADABLE) as error:
+        reason = str(error).replace(f"{folder}{os.sep}", "")
+        raise SceneError(f"{path}: the checkpoint is damaged, its scene cannot be read: {reason}") from None
+
+
+def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None:
+    """Put the stored state in place of the first one, if it fits."""
+    stored = {name.removeprefix("state_"): values for name, values in arrays.items() if name.startswith("state_")}
+    for name, fresh in sim.state.arrays().items():
+        value, expected = stored.get(name), np.asarray(fresh)
+        if value is None:
+            raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state is missing")
+        free = name.startswith("warm_contact")  # as many contacts as there were
+        fits = value.shape[1:] == expected.shape[1:] if free else value.shape == expected.shape
+        if not fits or value.dtype != expected.dtype or value.ndim != expected.ndim or not np.all(np.isfinite(value)):
+            raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state does not fit its scene")
+    sim.state = State.from_arrays(stored)
