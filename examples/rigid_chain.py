@@ -1,4 +1,4 @@
-"""A chain of capsules swings from a hook; the hook's impulse is the change of momentum and the weight times the time."""
+"""A chain of capsules swings from a hook; the impulse of the hook is weight times time and the change of momentum."""
 
 import sys
 from pathlib import Path

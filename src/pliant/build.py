@@ -112,7 +112,8 @@ def _pins_and_forces(softs, node_start):
 
 
 def _element_adjacency(element_nodes: np.ndarray, volume: np.ndarray, triple_count: int):
-    """CSR lists of the slots of every triple: slot (group, corner, lane) starts at ((group 4 + corner) 3) LANES + lane."""
+    """CSR lists of the slots of every triple: slot (group, corner, lane) starts at ((group 4 + corner) 3) LANES +
+    lane."""
     groups = len(element_nodes)
     offset = np.arange(groups * 4).reshape(groups, 4, 1) * 3 * LANES + np.arange(LANES)
     used = np.broadcast_to((volume > 0)[:, None, :], element_nodes.shape)

@@ -40,7 +40,8 @@ class _Anchorer:
 
 
 def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The boundary face nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the point [m]."""
+    """The boundary face nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the point
+    [m]."""
     faces = body.mesh.boundary_faces
     p0, p1, p2 = (body.nodes.positions[faces[:, i]] for i in range(3))
     e1, e2 = p1 - p0, p2 - p0

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-# Threads that wait for others sleep soon instead of spinning: a busy machine would otherwise stall every parallel region.
+# Threads that wait for others sleep soon instead of spinning: a busy machine would otherwise stall every parallel
+# region.
 os.environ.setdefault("GOMP_SPINCOUNT", "300")
 
-import numba  # noqa: E402
-from numba import config  # noqa: E402
+import numba
+from numba import config
 
-from pliant.errors import SceneError  # noqa: E402
+from pliant.errors import SceneError
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}

@@ -1,7 +1,8 @@
 """The model (constant arrays) and the state (changing arrays), built once from a scene.
 
-Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity triples are the nodes followed by a linear and
-an angular triple per rigid body (theory section 1). Element arrays are in lanes, (groups, components, LANES).
+Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity triples are the nodes followed by a
+linear and an angular triple per rigid body (theory section 1). Element arrays are in lanes, (groups, components,
+LANES).
 """
 
 from dataclasses import dataclass, field, fields
@@ -13,7 +14,8 @@ from pliant.rows.joints import JointBlocks
 
 @dataclass
 class SoftSurface:
-    """The surface nodes of one soft body: nodes (k,) global indices; against: rigid bodies it may touch; size: mean edge [m]."""
+    """The surface nodes of one soft body: nodes (k,) global indices; against: rigid bodies it may touch; size: mean
+    edge [m]."""
 
     nodes: np.ndarray
     against: np.ndarray

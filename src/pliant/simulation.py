@@ -22,8 +22,8 @@ PRECISIONS = ("float32", "float64")
 class Simulation:
     """A scene in motion, with time step `dt` [s].
 
-    solver: pliant.Dual(...). device: "cpu". precision: "float32" or "float64" of the solve (positions and velocities are always
-    float64). threads: how many, None for all cores; results do not depend on it.
+    solver: pliant.Dual(...). device: "cpu". precision: "float32" or "float64" of the solve (positions and velocities
+    are always float64). threads: how many, None for all cores; results do not depend on it.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
@@ -38,7 +38,7 @@ class Simulation:
         self.precision, self.threads = precision, threads
         self.model, self.state = build(scene)
         self._threads = thread_count(threads, len(self.model.volume) + len(self.model.joints.start))
-        self._solver = make_solver(self.solver, self.model, precision)
+        self._solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
 
     @property
@@ -126,7 +126,8 @@ class Simulation:
         return report.momentum(self.model, self.state)
 
     def strain(self, body: Soft) -> np.ndarray:
-        """Total strain (m, 6) per element: xx, yy, zz, yz, xz, xy with engineering shear, in the element's rotated frame."""
+        """Total strain (m, 6) per element: xx, yy, zz, yz, xz, xy with engineering shear, in the element's rotated
+        frame."""
         return self._elements(body, report.element_fields(self.model, self.state)[0])
 
     def plastic_strain(self, body: Soft) -> np.ndarray:

@@ -12,7 +12,7 @@ from pliant.solve.drift import close_gaps
 
 
 def step(model, state, solver, h: float):
-    """Advance the state by h [s]; returns the solver's info. A step that fails raises and leaves the state as it was."""
+    """Advance the state by h [s]; returns the solver's info. One that fails raises and leaves the state as it was."""
     clock = _Clock()
     prediction = predict(model, state, h)
     clock.lap("predict")
@@ -26,7 +26,7 @@ def step(model, state, solver, h: float):
     integrate(model, state, prediction, u, h)
     state.plastic_strain = rows.elements.plastic
     clock.lap("integrate")
-    info.drift_iterations = close_gaps(model, state, prediction.inverse_mass, solver.dtype)
+    info.drift_iterations = close_gaps(model, state, solver, prediction.inverse_mass)
     clock.lap("drift")
     info.contacts, info.timings = len(contacts), clock.laps
     return info

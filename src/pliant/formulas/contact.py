@@ -76,7 +76,8 @@ def cylinder_distance(p, radius, half_length):
 
 @formula
 def closest_on_segments(p, u, q, v):
-    """Parameters s, t in [-1, 1] of the closest points p + s u and q + t v of two segments given by centre and half vector."""
+    """Parameters s, t in [-1, 1] of the closest points p + s u and q + t v of two segments given by centre and half
+    vector."""
     w = subtract(p, q)
     a, b, c = dot(u, u), dot(u, v), dot(v, v)
     d, e = dot(u, w), dot(v, w)
@@ -95,6 +96,6 @@ def restitution_target(gap, speed_before, restitution, threshold, h, recovery, m
     speed_before: normal velocity at the start of the step [m/s], negative when approaching (L 2.2.2).
     """
     push = min(-recovery * gap / h, max_recovery) if gap < 0.0 else -gap / h
-    bounces = speed_before < -threshold and gap + h * speed_before <= 0.0
+    bounces = restitution > 0.0 and speed_before < -threshold and gap + h * speed_before <= 0.0
     bounce = -restitution * speed_before if bounces else push
     return max(push, bounce) if gap < 0.0 else bounce

@@ -1,8 +1,8 @@
 """The linear tetrahedron as six rows (theory section 3): strain, its transpose, compliance, plasticity, stiffness.
 
-Nodes 0..3, rest gradients g0, g1, g2 (nine numbers, the rows of B = Dm^-1), g3 = -(g0 + g1 + g2). Strain order is Voigt's
-(xx, yy, zz, yz, xz, xy) with engineering shear. `basis` (9 numbers, orthogonal) rotates the three normal components:
-identity, or the eigenvectors of the isotropic law, which make the compliance diagonal (BV after eq. 36).
+Nodes 0..3, rest gradients g0, g1, g2 (nine numbers, the rows of B = Dm^-1), g3 = -(g0 + g1 + g2). Strain order is
+Voigt's (xx, yy, zz, yz, xz, xy) with engineering shear. `basis` (9 numbers, orthogonal) rotates the three normal
+components: identity, or the eigenvectors of the isotropic law, which make the compliance diagonal (BV after eq. 36).
 """
 
 import math
@@ -57,7 +57,8 @@ def element_impulses(impulse, rotation, g, basis):
 
 @formula
 def element_compliance(impulse, single, coupled, ones):
-    """R_c lambda for the isotropic law: single = (1+nu)/(E s), coupled = -nu/(E s), s = h (h+beta) V; ones = basis (1,1,1)."""
+    """R_c lambda for the isotropic law: single = (1+nu)/(E s), coupled = -nu/(E s), s = h (h+beta) V; ones = basis
+    (1,1,1)."""
     total = coupled * (ones[0] * impulse[0] + ones[1] * impulse[1] + ones[2] * impulse[2])
     double = single + single
     return (

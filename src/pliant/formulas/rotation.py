@@ -181,7 +181,7 @@ def cayley_step(h, speed):
 
 @formula
 def midpoint_residual(inertia, old, mid, step):
-    """Euler's equations at the midpoint, body frame: I (w_new - w_old) + h' w_mid x I w_mid, w_new = 2 w_mid - w_old."""
+    """Euler's equations midway, body frame: I (w_new - w_old) + h' w_mid x I w_mid, w_new = 2 w_mid - w_old."""
     torque = cross(mid, (inertia[0] * mid[0], inertia[1] * mid[1], inertia[2] * mid[2]))
     return (
         2.0 * inertia[0] * (mid[0] - old[0]) + step * torque[0],

@@ -16,7 +16,8 @@ from pliant.jit import kernel
 
 
 class BlockFactor(NamedTuple):
-    """order (n,): node at each place; start (n + 1,), row (k,), lower (k, 3, 3): columns of L; inverse (n, 3, 3): D^-1."""
+    """order (n,): node at each place; start (n + 1,), row (k,), lower (k, 3, 3): columns of L; inverse (n, 3, 3):
+    D^-1."""
 
     order: np.ndarray
     start: np.ndarray
@@ -29,8 +30,9 @@ class BlockFactor(NamedTuple):
 class BlockPattern:
     """Where the blocks of a symmetric matrix lie, in elimination order.
 
-    order, place (n,): node at each place and place of each node. column_start (n + 1,), row (k,): upper triangle by columns,
-    diagonal last. parent (n,): elimination tree. start (n + 1,): columns of L. index: {(i, j)} -> block, through `find`.
+    order, place (n,): node at each place and place of each node. column_start (n + 1,), row (k,): upper triangle by
+    columns, diagonal last. parent (n,): elimination tree. start (n + 1,): columns of L. index: {(i, j)} -> block,
+    through `find`.
     """
 
     order: np.ndarray
@@ -174,6 +176,45 @@ def factor(pattern: BlockPattern, values: np.ndarray) -> BlockFactor:
     row, lower, inverse = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 3, 3))
     factorise(pattern.column_start, pattern.row, pattern.parent, pattern.start, values, row, lower, inverse)
     return BlockFactor(pattern.order, pattern.start, row, lower, inverse)
+
+
+@kernel
+def symmetric_product(order, column_start, row, values, x, out):
+    """out = A x for x (n, 3), from the upper blocks of A."""
+    out[:] = 0.0
+    for column in range(column_start.shape[0] - 1):
+        j = order[column]
+        for p in range(column_start[column], column_start[column + 1]):
+            i = order[row[p]]
+            for r in range(3):
+                for c in range(3):
+                    out[i, r] += values[p, r, c] * x[j, c]
+                    if i != j:
+                        out[j, r] += values[p, c, r] * x[i, c]
+
+
+@kernel
+def restrict(order, column_start, row, free, values_inout):
+    """Makes the rows and columns of prescribed components (free (n, 3) zero) those of the unit matrix."""
+    for column in range(column_start.shape[0] - 1):
+        j = order[column]
+        for p in range(column_start[column], column_start[column + 1]):
+            i = order[row[p]]
+            for r in range(3):
+                for c in range(3):
+                    values_inout[p, r, c] *= free[i, r] * free[j, c]
+                if i == j:
+                    values_inout[p, r, r] += 1.0 - free[i, r]
+
+
+@kernel
+def inverse_diagonals(diagonal_blocks, values, out):
+    """Inverse of every diagonal block in Voigt order (n, 6)."""
+    inverse = np.empty((3, 3))
+    for k in range(diagonal_blocks.shape[0]):
+        _inverse3(values[diagonal_blocks[k]], inverse)
+        out[k, 0], out[k, 1], out[k, 2] = inverse[0, 0], inverse[1, 1], inverse[2, 2]
+        out[k, 3], out[k, 4], out[k, 5] = inverse[1, 2], inverse[0, 2], inverse[0, 1]
 
 
 @kernel

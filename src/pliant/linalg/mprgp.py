@@ -16,8 +16,12 @@ from pliant.linalg.operators import apply
 # BV 3.7: fixed step 1.6 / |A| after power iterations, proportioning constant 1.
 STEP_FRACTION = 1.6
 REFRESH_FACTOR = 0.1
-MAX_REFRESHES = 400
+MAX_REFRESHES = 200
+# Refreshes without progress before the bounds follow at half the pace, and the pace at which they are left alone.
 PATIENCE = 6
+LEAST_RELAXATION = 0.1
+# Part of the products that may be spent while the bounds still move.
+REFRESH_SHARE = 0.7
 
 
 @kernel
@@ -258,16 +262,19 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         )
         return products, residual / reference, 0
     residual, best, since = np.inf, np.inf, 0
-    while refreshes < MAX_REFRESHES and products < max_products:
+    while products < REFRESH_SHARE * max_products:
         product[:] = g
         residual = remaining(friction, operator.scale, x, product, low, high, phi)
         if residual <= target:
-            break
-        # normal and tangent impulses that chase each other in a circle: follow with shorter steps
+            enter_discs(friction, operator.scale, x)
+            return products, residual / reference, refreshes
+        # normal and tangent impulses chase each other in a circle: follow with shorter steps, in the end not at all
         since = 0 if residual < best else since + 1
         best = min(best, residual)
         if since == PATIENCE:
             relaxation, since = relaxation * x.dtype.type(0.5), 0
+        if relaxation < LEAST_RELAXATION or refreshes == MAX_REFRESHES:
+            break
         inner = max(0.1 * target, REFRESH_FACTOR * residual)
         _, products = minimise_in_box(
             operator, b, low, high, x, g, p, phi, product, inner, max_products, alpha, products, True
@@ -276,5 +283,10 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         gradient(operator, x, b, g)
         products += 1
         refreshes += 1
-    enter_discs(friction, operator.scale, x)
+    # no fixed point found: solve for the last bounds to the end, a convex problem that cannot gain energy
+    _, products = minimise_in_box(
+        operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True
+    )
+    product[:] = g
+    residual = remaining(friction, operator.scale, x, product, low, high, phi)
     return products, residual / reference, refreshes

@@ -11,7 +11,9 @@ from numba import types
 from numba.extending import overload
 
 from pliant.jit import kernel
+from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.system import row_product, transposed_product
+from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockFactor, solve_factored
 
 
@@ -52,11 +54,38 @@ class SystemOperator(NamedTuple):
 
 
 class EliminatedOperator(NamedTuple):
-    """J A^-1 J^T + R over row slices, A the factorised matrix of the nodes; `rows` has no elements and gathers forces."""
+    """J A^-1 J^T + R over row slices, A the factorised matrix of the nodes; `rows` has no elements and gathers
+    forces."""
 
     rows: SystemOperator
     factor: BlockFactor
     scale: np.ndarray
+
+
+def rows_only(triple_count: int, table, compliance, inverse_mass, diagonal, dtype) -> SystemOperator:
+    """The operator of a row table without elements; diagonal: that of J M^-1 J^T + R, unscaled, for the scaling."""
+    start, offsets = slot_adjacency(table.triples, table.jacobian, 0, triple_count)
+    no_elements = np.zeros((0, 9, LANES), dtype)
+    return SystemOperator(
+        nodes=np.zeros((0, 4, LANES), np.int32),
+        gradients=no_elements,
+        rotation=no_elements,
+        compliance=np.zeros((0, 2, LANES), dtype),
+        basis=np.zeros(9, dtype),
+        ones=np.zeros(3, dtype),
+        start=table.start,
+        triples=table.triples,
+        jacobian=table.jacobian.astype(dtype),
+        compliance_rows=compliance.astype(dtype),
+        adjacency_start=np.zeros(triple_count + 1, np.int64),
+        adjacency=np.zeros(0, np.int64),
+        row_adjacency_start=start,
+        row_adjacency=offsets,
+        inverse_mass=inverse_mass.astype(dtype),
+        scale=(1 / np.sqrt(diagonal)).ravel().astype(dtype),
+        velocity=np.empty((triple_count, 3), dtype),
+        slots=np.zeros(table.triples.size * 3 + 1, dtype),
+    )
 
 
 def apply(operator, x, out):

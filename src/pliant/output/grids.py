@@ -11,6 +11,8 @@ from pliant.output.scene_view import triangulation
 
 # VTK orders symmetric tensors XX YY ZZ XY YZ XZ; ours are xx, yy, zz, yz, xz, xy.
 VTK_ORDER = [0, 1, 2, 5, 3, 4]
+# Round shapes in files have so many sides.
+SEGMENTS = 24
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def _soft_grid(sim, body, fields: ElementFields, number: int) -> Grid:
 
 
 def _rigid_grid(sim, body, number: int) -> Grid | None:
-    mesh = triangulation(body.shape)
+    mesh = triangulation(body.shape, SEGMENTS)
     if mesh is None:
         return None
     position, rotation = sim.pose(body)

@@ -6,6 +6,7 @@ whole motion is known: then one camera sees all of it and one range of colours h
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,8 @@ STATIC_COLOR = "#9ba3ac"
 JOINT_COLOR = "#333a42"
 # The camera sees motion up to this many sizes of the first shot beyond it: what falls for ever leaves the picture.
 REACH = 1.5
+# Share of the picture left free around the scene; the legend stands there.
+MARGIN = 0.16
 EYE_DIRECTION = (0.75, -1.9, 0.65)
 # Radius of the dots at joints with the world as a share of the distance to the eye; of rods as a share of that.
 DOT_SHARE = 0.006
@@ -100,7 +103,7 @@ class SceneView:
         reach = REACH * float(np.linalg.norm(first_high - first_low))
         low = np.maximum(boxes[:, 0].min(axis=0), first_low - reach)
         high = np.minimum(boxes[:, 1].max(axis=0), first_high + reach)
-        chosen = Camera.framing(np.array([low, high]), EYE_DIRECTION, aspect=size[0] / size[1], margin=0.06)
+        chosen = Camera.framing(np.array([low, high]), EYE_DIRECTION, aspect=size[0] / size[1], margin=MARGIN)
         if eye is None and target is not None:
             eye = np.add(target, np.subtract(chosen.eye, chosen.target))
         try:
@@ -198,19 +201,20 @@ def _surface_of(body) -> tuple[np.ndarray, np.ndarray]:
     return nodes, triangles.reshape(-1, 3)
 
 
-def triangulation(shape: shapes.Shape):
-    """Points and triangles of a shape in its own frame; None for a plane."""
+@lru_cache(maxsize=256)
+def triangulation(shape: shapes.Shape, segments: int = 48):
+    """Points and triangles of a shape in its own frame; None for a plane. `segments`: around round shapes."""
     match shape:
         case shapes.Sphere():
-            return tessellate.sphere(shape.radius)
+            return tessellate.sphere(shape.radius, segments)
         case shapes.Box():
             return tessellate.box(tuple(length / 2 for length in shape.size))
+        case shapes.Capsule() if not shape.length:
+            return tessellate.sphere(shape.radius, segments)
         case shapes.Capsule():
-            return (
-                tessellate.capsule(shape.radius, shape.length / 2) if shape.length else tessellate.sphere(shape.radius)
-            )
+            return tessellate.capsule(shape.radius, shape.length / 2, segments)
         case shapes.Cylinder():
-            return tessellate.cylinder(shape.radius, shape.length / 2)
+            return tessellate.cylinder(shape.radius, shape.length / 2, segments)
         case shapes.Mesh():
             return shape.surface.points, shape.surface.triangles
     return None

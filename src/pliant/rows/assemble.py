@@ -14,12 +14,15 @@ from pliant.rows.table import Rows, concatenate
 
 @dataclass
 class StepRows:
-    """What one step has to satisfy: elements, then the table of joint and contact blocks (joints first).
+    """What one step has to satisfy: elements, joints, contacts (`touching`); `table` is joints and contacts together.
 
-    contact_index (contacts,): flat index of each contact's normal row in the table; its tangents follow at +LANES, +2 LANES.
+    contact_index (contacts,): flat index of each contact's normal row in the table; its tangents follow at +LANES, +2
+    LANES.
     """
 
     elements: ElementRows
+    joints: Rows
+    touching: Rows
     table: Rows
     joint_slices: int
     contacts: Contacts
@@ -33,4 +36,6 @@ def fill_rows(model, state, contacts: Contacts, h: float) -> StepRows:
     touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
     table = concatenate([joints, touching])
     offset = joints.friction.size * 3
-    return StepRows(element_rows.fill(model, state, h), table, joints.slices, contacts, index + offset)
+    return StepRows(
+        element_rows.fill(model, state, h), joints, touching, table, joints.slices, contacts, index + offset
+    )

@@ -31,7 +31,7 @@ def deform(model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fill(model, state, h: float) -> ElementRows:
-    """Rotations and strains at the state's positions, and the plastic strain after this step's flow (not yet stored)."""
+    """Rotations, strains at the state's positions, and the plastic strain after this step's flow (not yet stored)."""
     rotation, strain = deform(model, state.x)
     plastic = state.plastic_strain
     if model.plastic:
@@ -41,7 +41,8 @@ def fill(model, state, h: float) -> ElementRows:
 
 
 def compliance(model, h: float) -> np.ndarray:
-    """(g, 2, LANES): (1 + nu)/(E s) and -nu/(E s) with s = h (h + beta) V, the two numbers of R_c; empty lanes hold (1, 0)."""
+    """(g, 2, LANES): (1 + nu)/(E s) and -nu/(E s) with s = h (h + beta) V, the two numbers of R_c; empty lanes hold
+    (1, 0)."""
     weight = h * (h + model.damping) * model.volume
     there = weight > 0
     safe = np.where(there, model.young * weight, 1.0)

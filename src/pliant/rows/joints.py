@@ -20,8 +20,8 @@ ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3}
 class Anchors:
     """One side of every joint block.
 
-    kind (n,): WORLD, BODY or FACE. index (n, 3): body in column 0, or the three nodes. local (n, 3): world point [m], point
-    in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face normal [m].
+    kind (n,): WORLD, BODY or FACE. index (n, 3): body in column 0, or the three nodes. local (n, 3): world point [m],
+    point in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face normal [m].
     """
 
     kind: np.ndarray
@@ -34,9 +34,10 @@ class Anchors:
 class JointBlocks:
     """All joint blocks of a model: constant data.
 
-    joint (n,): index of the joint in the scene. family (n,): BALL, ANGULAR or DISTANCE. rest (n, 4): rest orientation of b
-    seen from a (quaternion) for ANGULAR, the length [m] in column 0 for DISTANCE. compliance [m/N], damping [N s/m] (n,).
-    reach (n,): length of the anchors' arms [m], the measure of gaps. start, slice, lane: where each block lies in the table.
+    joint (n,): index of the joint in the scene. family (n,): BALL, ANGULAR or DISTANCE. rest (n, 4): rest orientation
+    of b seen from a (quaternion) for ANGULAR, the length [m] in column 0 for DISTANCE. compliance [m/N], damping [N
+    s/m] (n,). reach (n,): length of the anchors' arms [m], the measure of gaps. start, slice, lane: where each block
+    lies in the table.
     """
 
     joint: np.ndarray

@@ -1,7 +1,8 @@
 """The row table: blocks of three rows over any triples, in slices of lanes (theory section 2).
 
-A block asks J u + R lambda = b with bounds low <= lambda <= high. Blocks that touch equally many triples share slices, so a
-slice of LANES blocks is a dense piece: `jacobian[entry, 9, lane]` for the entries start[slice]..start[slice+1].
+A block asks J u + R lambda = b with bounds low <= lambda <= high. Blocks that touch equally many triples share
+slices, so a slice of LANES blocks is a dense piece: `jacobian[entry, 9, lane]` for the entries
+start[slice]..start[slice+1].
 """
 
 from dataclasses import dataclass
@@ -75,30 +76,6 @@ def concatenate(parts: list[Rows]) -> Rows:
     start = np.concatenate([part.start[:-1] + offset for part, offset in zip(parts, offsets)] + [offsets[-1:]])
     names = ("triples", "jacobian", "compliance", "target", "low", "high", "friction")
     return Rows(start, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
-@kernel
-def slot_adjacency(triples, jacobian, first_offset, triple_count):
-    """CSR lists: for every triple the slot offsets of its entries, in entry order; entries without Jacobian are left out."""
-    start = np.zeros(triple_count + 1, np.int64)
-    used = np.zeros(triples.shape, np.bool_)
-    for entry in range(triples.shape[0]):
-        for lane in range(LANES):
-            for c in range(9):
-                used[entry, lane] |= jacobian[entry, c, lane] != 0
-            if used[entry, lane]:
-                start[triples[entry, lane] + 1] += 1
-    for triple in range(triple_count):
-        start[triple + 1] += start[triple]
-    fill = start[:-1].copy()
-    offsets = np.empty(start[-1], np.int64)
-    for entry in range(triples.shape[0]):
-        for lane in range(LANES):
-            if used[entry, lane]:
-                triple = triples[entry, lane]
-                offsets[fill[triple]] = first_offset + entry * 3 * LANES + lane
-                fill[triple] += 1
-    return start, offsets
 
 
 @kernel

@@ -3,20 +3,25 @@
 import numpy as np
 
 from pliant.dynamics import Prediction
+from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.elements import element_diagonals, element_targets
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
-from pliant.linalg.friction import Friction
+from pliant.linalg.friction import Friction, no_friction
 from pliant.linalg.mprgp import solve_mprgp
-from pliant.linalg.operators import SystemOperator
+from pliant.linalg.operators import SystemOperator, rows_only
 from pliant.linalg.pgs import solve_pgs
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import DIAGONAL_BASIS, IDENTITY_BASIS, compliance
-from pliant.rows.table import count_rows, row_diagonals, slot_adjacency
+from pliant.rows.table import Rows, count_rows, row_diagonals
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 
 POWER_ITERATIONS = 15  # BV 3.7
+# Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
+RIGID = 1e-5
+# Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
+GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
 
 
 class DualSolver:
@@ -64,8 +69,11 @@ class DualSolver:
             element_diagonals(*geometry, single, coupled, self.basis64, self.ones64, 0.0, element_diagonal)
         row_diagonal = np.empty(table.compliance.shape)
         arguments = (table.start, table.triples, table.jacobian, table.compliance, prediction.inverse_mass)
-        row_diagonals(*arguments, regularization, row_diagonal)
-        row_compliance = table.compliance + regularization / (1 + regularization) * (row_diagonal - table.compliance)
+        row_diagonals(*arguments, 0.0, row_diagonal)
+        softness = np.full(table.compliance.shape, regularization)
+        softness[: rows.joint_slices] += RIGID * (table.compliance[: rows.joint_slices] == 0)
+        row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
+        row_diagonal += row_compliance - table.compliance
         diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])
         first_row_slot = model.volume.size * 12
         row_adjacency = slot_adjacency(table.triples, table.jacobian, first_row_slot, model.triple_count)
@@ -166,6 +174,30 @@ class DualSolver:
             POWER_ITERATIONS,
         )
         return Info("dual mprgp", products, residual, residual <= options.tolerance, refreshes=refreshes)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
+        took."""
+        diagonal = np.empty(rows.target.shape)
+        geometry = (rows.start, rows.triples, rows.jacobian)
+        row_diagonals(*geometry, rows.compliance, inverse_mass, GAP_REGULARIZATION, diagonal)
+        compliance = rows.compliance + GAP_REGULARIZATION * diagonal
+        operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
+        b = (operator.scale * rows.target.ravel()).astype(self.dtype)
+        x, unbounded = np.zeros_like(b), np.full_like(b, np.inf)
+        arguments = (
+            no_friction(self.dtype),
+            x,
+            np.empty((4, len(b)), self.dtype),
+            GAP_REDUCTION,
+            GAP_PRODUCTS,
+            b.copy(),
+            1,
+        )
+        products, _, _ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
+        move = np.empty((model.triple_count, 3), self.dtype)
+        transposed_product(operator, x, move)
+        return move, products
 
 
 def _block_of(index: np.ndarray) -> np.ndarray:

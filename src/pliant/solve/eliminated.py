@@ -1,95 +1,126 @@
-"""The dual solver with the elements eliminated: rows act on the inverse of the primal matrix M + h (h + beta) K_R.
+"""The dual solver with its unbounded rows eliminated: contacts act on the inverse of the primal matrix.
 
-By Woodbury's identity this is the same problem as with elements as rows, and exact however stiff the material is.
+Elements and joints have no bounds, so their impulses are known functions of the velocity and leave the problem
+(theory section 2): A u = M u* + J^T R^-1 b with A = M + J^T R^-1 J over elements and joints, A = M + h (h + beta) K_R
+for elements alone. What is left for MPRGP are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same
+problem, exact however stiff.
 """
 
 import numpy as np
 
 from pliant.dynamics import Prediction
 from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
+from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import gather_slots, row_product
 from pliant.kernels.lanes import LANES
-from pliant.linalg.block_ldl import BlockFactor, BlockPattern, factor, solve_factored
-from pliant.linalg.operators import EliminatedOperator, SystemOperator, apply_transposed
+from pliant.linalg.block_ldl import (
+    BlockFactor,
+    BlockPattern,
+    factor,
+    inverse_diagonals,
+    restrict,
+    solve_factored,
+    symmetric_product,
+)
+from pliant.linalg.operators import EliminatedOperator, apply_transposed, rows_only
+from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import IDENTITY_BASIS
-from pliant.rows.table import row_diagonals, slot_adjacency
-from pliant.solve.dual import DualSolver, row_count
+from pliant.rows.table import Rows, row_diagonals
+from pliant.solve.dual import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 
-PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
+ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 
 
 class EliminatedSolver(DualSolver):
-    """Factorises M + h (h + beta) K_R once a step, in float64, and solves for the impulses of joints and contacts alone."""
+    """Factorises the primal matrix once a step, in float64, and solves for the impulses of the contacts alone."""
 
-    def __init__(self, options: Dual, model, dtype):
+    def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        first, second = (np.concatenate([model.tets[:, pair[k]] for pair in PAIRS]) for k in (0, 1))
-        self.pattern = BlockPattern.of_pairs(model.node_count, first, second)
-        self.diagonal_blocks = self.pattern.find(np.arange(model.node_count), np.arange(model.node_count))[0]
-        self.block_index = np.full((len(model.volume), len(PAIRS), LANES), -1, np.int64)
-        for k, (i, j) in enumerate(PAIRS):
-            index, transposed = self.pattern.find(model.element_nodes[:, i].ravel(), model.element_nodes[:, j].ravel())
-            self.block_index[:, k] = np.where(transposed, -2 - index, index).reshape(-1, LANES)
-        self.block_index[np.repeat((model.volume == 0)[:, None], len(PAIRS), axis=1)] = -1
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+        self.joint_pairs = _joint_pairs(joints)
+        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
+        first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
+        second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
+        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        every = np.arange(model.triple_count)
+        self.diagonal_blocks = self.pattern.find(every, every)[0]
+        self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
+        self.element_index = np.full((len(model.volume), len(ELEMENT_PAIRS), LANES), -1, np.int64)
+        for k, (i, j) in enumerate(ELEMENT_PAIRS):
+            nodes = model.element_nodes
+            self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
+        self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        self.free = np.ones((model.triple_count, 3))
+        self.free[: model.node_count] = model.free
+        self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+
+    def _signed_index(self, first, second) -> np.ndarray:
+        """Stored block of each pair of triples; -2 - index when it is stored transposed."""
+        index, transposed = self.pattern.find(first, second)
+        return np.where(transposed, -2 - index, index)
 
     def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
         """The new velocity triples and what it took; the state's warm start is renewed."""
-        n = model.node_count
-        blocks, values, right = self._primal(model, prediction, rows, h)
-        u = prediction.u.copy()
-        u[:n] = right
-        solve_factored(blocks, u[:n])
-        if not rows.table.slices:
-            self._keep_impulses(state, rows, np.zeros(0), 0)
-            return u, Info("dual eliminated", 0, self._residual(values, u[:n], right))
-        operator, diagonal = self._row_operator(model, prediction, rows, blocks, values)
-        goal = rows.table.target.ravel()
-        rate = np.empty(len(goal))
-        row_product(operator.rows, u, np.zeros(len(goal)), rate)
-        b = operator.scale * goal - rate
-        low, high = self._bounds(rows, operator.scale, 0)
-        friction = self._friction(rows, diagonal, 0)
-        x = self._warm_impulses(state, rows, len(goal), 0) / operator.scale
-        info = self._minimise(operator, b, low, high, friction, x)
-        apply_transposed(operator, x)
-        self._keep_impulses(state, rows, x * operator.scale, 0)
-        info.solver, info.rows = "dual eliminated", row_count(rows.table)
-        info.active = int(np.count_nonzero((x <= low) | (x >= high)))
-        return u + operator.rows.velocity, info
+        joints, contacts = rows.joints, rows.touching
+        weight = self._joint_weight(joints, prediction)
+        self.factor, values, right = self._primal(model, prediction, rows, weight, h)
+        u = right.copy()
+        solve_factored(self.factor, u)
+        info = Info("dual eliminated", 0, self._residual(values, u, right), rows=row_count(rows.table))
+        impulse = np.zeros(rows.table.target.size)
+        joint_size = joints.target.size
+        if contacts.slices:
+            change, info, impulse[joint_size:] = self._solve_contacts(model, state, prediction, rows, values, u)
+            u += change
+        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
+        self._keep_impulses(state, rows, impulse, 0)
+        return u, info
 
-    def _primal(self, model, prediction, rows: StepRows, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
-        """Factors and upper blocks of M + h (h + beta) K_R, and M u* minus the elastic impulses; prescribed ones are unit rows."""
+    def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
+        """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
+        diagonal = np.empty(joints.compliance.shape)
+        geometry = (joints.start, joints.triples, joints.jacobian)
+        row_diagonals(*geometry, np.zeros_like(diagonal), prediction.inverse_mass, 0.0, diagonal)
+        softness = self.options.regularization + RIGID * (joints.compliance == 0)
+        return 1 / (joints.compliance + softness * diagonal)
+
+    def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
+        """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
         lam, mu = model.lame
-        weight = h * (h + model.damping) * model.volume
-        rotation, free = rows.elements.rotation, model.free
+        element_weight = h * (h + model.damping) * model.volume
         values = np.zeros((len(self.pattern.row), 3, 3))
-        assemble_stiffness(model.gradients, rotation, lam, mu, weight, self.block_index, values)
-        mass = model.node_mass * (1 + h * model.node_mass_damping)
-        values[self.diagonal_blocks] += mass[:, None, None] * np.eye(3)
-        right = mass[:, None] * prediction.u[: model.node_count] + self._elastic_impulses(model, rows, weight, h)
-        prescribed = np.where(free == 0, prediction.u[: model.node_count], 0.0)
-        right -= self._product(values, prescribed)
-        place_row, place_column = self._places()
-        values *= free[place_row][:, :, None] * free[place_column][:, None, :]
-        values[self.diagonal_blocks] += (1 - free)[:, :, None] * np.eye(3)
-        right = np.where(free == 0, prescribed, right)
+        rotation = rows.elements.rotation
+        assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
+        add_row_blocks(
+            self.joint_pairs[0],
+            self.joint_pairs[1],
+            self.joint_pairs[4],
+            rows.joints.jacobian,
+            weight,
+            self.joint_index,
+            values,
+        )
+        mass = _mass_blocks(model, prediction, h)
+        values[self.diagonal_blocks] += mass
+        u = prediction.u
+        right = np.einsum("kij,kj->ki", mass, u)
+        right[: model.node_count] += self._elastic_impulses(model, rows, element_weight, h)
+        joints = rows.joints
+        add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
+        prescribed = np.where(self.free == 0, u, 0.0)
+        if np.any(prescribed):
+            right -= self._product(values, prescribed)
+        right = np.where(self.free == 0, prescribed, right)
+        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
         return factor(self.pattern, values), values, right
 
-    def _places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row and column node of every stored block."""
-        column = np.repeat(np.arange(len(self.pattern.order)), np.diff(self.pattern.column_start))
-        return self.pattern.order[self.pattern.row], self.pattern.order[column]
-
     def _product(self, values, x: np.ndarray) -> np.ndarray:
-        """A x for the symmetric matrix with these upper blocks; x (n, 3)."""
-        row, column = self._places()
-        out = np.zeros_like(x)
-        np.add.at(out, row, np.einsum("kij,kj->ki", values, x[column]))
-        off = row != column
-        np.add.at(out, column[off], np.einsum("kji,kj->ki", values[off], x[row[off]]))
+        out = np.empty_like(x)
+        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, out)
         return out
 
     def _residual(self, values, u, right) -> float:
@@ -98,7 +129,7 @@ class EliminatedSolver(DualSolver):
         return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
 
     def _elastic_impulses(self, model, rows: StepRows, weight, h) -> np.ndarray:
-        """J^T R_c^-1 b summed at the nodes (n, 3)."""
+        """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
         lam, mu = model.lame
         target = np.empty((len(model.volume), 6, LANES))
         element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
@@ -110,39 +141,60 @@ class EliminatedSolver(DualSolver):
         gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
         return impulse
 
-    def _row_operator(self, model, prediction, rows: StepRows, blocks, values) -> tuple[EliminatedOperator, np.ndarray]:
-        """J (M + h^2 K)^-1 J^T + R over joints and contacts, scaled by an estimate of its diagonal."""
-        table, n = rows.table, model.node_count
-        estimate = prediction.inverse_mass.copy()
-        inverse = np.linalg.inv(values[self.diagonal_blocks])
-        estimate[:n] = inverse[:, [0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]] * np.where(model.free.all(axis=1), 1.0, 0.0)[:, None]
+    def _solve_contacts(self, model, state, prediction, rows: StepRows, values, u):
+        """Change of velocity by the contacts, info, and their impulses."""
+        table = rows.touching
+        estimate = np.empty((model.triple_count, 6))
+        inverse_diagonals(self.diagonal_blocks, values, estimate)
+        estimate[:, :3] *= self.free
+        estimate[:, 3:] *= self.free.all(axis=1, keepdims=True)
         diagonal = np.empty(table.compliance.shape)
-        arguments = (table.start, table.triples, table.jacobian, table.compliance, estimate)
-        row_diagonals(*arguments, self.options.regularization, diagonal)
+        geometry = (table.start, table.triples, table.jacobian)
+        row_diagonals(*geometry, table.compliance, estimate, self.options.regularization, diagonal)
         softness = self.options.regularization / (1 + self.options.regularization)
-        adjacency = slot_adjacency(table.triples, table.jacobian, 0, model.triple_count)
-        gather_mass = prediction.inverse_mass.copy()
-        gather_mass[:n] = 0.0
-        gather_mass[:n, :3] = model.free
-        no_elements = np.zeros((0, 9, LANES))
-        system = SystemOperator(
-            nodes=np.zeros((0, 4, LANES), np.int32),
-            gradients=no_elements,
-            rotation=no_elements,
-            compliance=np.zeros((0, 2, LANES)),
-            basis=self.basis,
-            ones=self.ones,
-            start=table.start,
-            triples=table.triples,
-            jacobian=table.jacobian,
-            compliance_rows=table.compliance + softness * (diagonal - table.compliance),
-            adjacency_start=np.zeros(model.triple_count + 1, np.int64),
-            adjacency=np.zeros(0, np.int64),
-            row_adjacency_start=adjacency[0],
-            row_adjacency=adjacency[1],
-            inverse_mass=gather_mass,
-            scale=1 / np.sqrt(diagonal.ravel()),
-            velocity=np.empty((model.triple_count, 3)),
-            slots=np.zeros(table.triples.size * 3 + 1),
-        )
-        return EliminatedOperator(system, blocks, system.scale), diagonal.ravel()
+        compliance = table.compliance + softness * (diagonal - table.compliance)
+        unit = np.zeros((model.triple_count, 6))
+        unit[:, :3] = self.free
+        system = rows_only(model.triple_count, table, compliance, unit, diagonal, np.float64)
+        operator = EliminatedOperator(system, self.factor, system.scale)
+        goal = table.target.ravel()
+        rate = np.empty(len(goal))
+        row_product(system, u, np.zeros(len(goal)), rate)
+        offset = rows.joints.target.size
+        low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
+        friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
+        x = self._warm_impulses(state, rows, offset + len(goal), 0)[offset:] / system.scale
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
+        apply_transposed(operator, x)
+        info.solver, info.rows = "dual eliminated", row_count(rows.table)
+        info.active = int(np.count_nonzero((x <= low) | (x >= high)))
+        return system.velocity, info, x * system.scale
+
+
+def _mass_blocks(model, prediction, h: float) -> np.ndarray:
+    """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
+    n = model.node_count
+    blocks = np.zeros((model.triple_count, 3, 3))
+    diagonal = np.arange(3)
+    blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
+    blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
+    s = prediction.inverse_mass[n + 1 :: 2][~model.static]
+    inverse = s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
+    blocks[n + 1 :: 2][~model.static] = np.linalg.inv(inverse)
+    return blocks
+
+
+def _joint_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
+    """Pairs of entries of every joint block with a Jacobian: entry i, entry j, triple i, triple j, (slice, lane)
+    each."""
+    columns = []
+    for s in range(joints.slices):
+        for i in range(joints.start[s], joints.start[s + 1]):
+            for j in range(joints.start[s], i + 1):
+                used = np.flatnonzero(np.any(joints.jacobian[i] != 0, axis=0) & np.any(joints.jacobian[j] != 0, axis=0))
+                pair = [np.full(len(used), i), np.full(len(used), j), joints.triples[i, used], joints.triples[j, used]]
+                columns.append([*pair, np.stack([np.full(len(used), s), used], axis=1)])
+    if not columns:
+        none = np.zeros(0, np.int64)
+        return none, none, none, none, np.zeros((0, 2), np.int64)
+    return tuple(np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))

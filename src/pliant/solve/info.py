@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Info:
-    """The last step: iterations (products with the matrix, or sweeps), relative residual, whether it met the tolerance, rows.
+    """The last step: iterations (products with the matrix, or sweeps), relative residual, whether it met the
+    tolerance, rows.
 
     active: rows at a bound. timings: seconds per stage of the step.
     """

@@ -5,8 +5,8 @@ from pliant.solve.eliminated import EliminatedSolver
 from pliant.solve.options import Dual
 
 
-def make_solver(options: Dual, model, dtype: str):
-    """The solver for these options; a scene without soft bodies has no elements to eliminate."""
-    if options.elements == "eliminated" and model.element_count:
-        return EliminatedSolver(options, model, dtype)
+def make_solver(options: Dual, model, state, dtype: str):
+    """The solver for these options."""
+    if options.eliminate:
+        return EliminatedSolver(options, model, state)
     return DualSolver(options, model, dtype)

@@ -17,29 +17,28 @@ class Dual:
 
     method: "mprgp" (conjugate gradients with projections) or "pgs" (projected Gauss-Seidel).
     tolerance: stop when the projected gradient has fallen to this fraction of the right-hand side.
-    elements: "rows" (matrix-free, as BV) or "eliminated" (the primal matrix M + h^2 K is factorised and the impulses
-    of the other rows are solved on its inverse: exact however stiff the material; always in float64).
-    regularization: extra compliance of every row, relative to its diagonal in J M^-1 J^T (BV's softening; 0: exact).
-    diagonal: rotate the element rows so that their compliance is diagonal (the same answer).
-    friction: "cone" (Coulomb's disc) or "box" (BV: each tangent direction on its own).
-    warm_start: start from the impulses of the step before.
+    eliminate: False: elements, joints and contacts are rows of one matrix-free problem, as BV. True: the rows without
+    bounds (elements, joints) are eliminated by factorising M + h^2 K + J^T R^-1 J, and only contacts are iterated on
+    its inverse: exact however stiff the material or heavy the chain; always in float64. regularization: extra
+    compliance of every row, relative to its diagonal in J M^-1 J^T (BV's softening; 0: exact). diagonal: rotate the
+    element rows so that their compliance is diagonal (the same answer). friction: "cone" (Coulomb's disc) or "box"
+    (BV: each tangent direction on its own). warm_start: start from the impulses of the step before.
     """
 
     method: str = "mprgp"
     tolerance: float = 1e-4
     max_iterations: int = 3000
-    elements: str = "rows"
+    eliminate: bool = False
     regularization: float = 0.0
-    diagonal: bool = False
+    diagonal: bool = True
     friction: str = "cone"
     warm_start: bool = True
 
     def __post_init__(self):
         _choice(self.method, "Dual method", ("mprgp", "pgs"))
-        _choice(self.elements, "Dual elements", ("rows", "eliminated"))
         _choice(self.friction, "Dual friction", ("cone", "box"))
-        if self.method == "pgs" and self.elements == "eliminated":
-            raise SceneError("Dual method 'pgs' sweeps over elements as rows; elements='eliminated' needs method 'mprgp'")
+        if self.method == "pgs" and self.eliminate:
+            raise SceneError("Dual method 'pgs' sweeps over all rows; eliminate=True needs method 'mprgp'")
         number(self.tolerance, "Dual tolerance", low=0, open_low=True)
         number(self.max_iterations, "Dual max_iterations", low=1)
         number(self.regularization, "Dual regularization", low=0)

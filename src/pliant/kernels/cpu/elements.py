@@ -95,7 +95,8 @@ def element_targets(strain, plastic, damping, h, basis, target_out):
 
 @kernel
 def element_diagonals(nodes, gradients, rotation, inverse_mass, single, coupled, basis, ones, regularization, out):
-    """Diagonal of J M^-1 J^T + R_c for the six rows of every element; inverse_mass (triples, 6), its diagonal is used."""
+    """Diagonal of J M^-1 J^T + R_c for the six rows of every element; inverse_mass (triples, 6), its diagonal is
+    used."""
     for group in range(nodes.shape[0]):
         for lane in range(LANES):
             g = load9(gradients, group, lane)

@@ -4,6 +4,7 @@ from pliant.formulas.matrix3 import (
     multiply_vector,
     norm,
     rotate_symmetric_diagonal,
+    subtract,
     symmetric_inverse,
     symmetric_multiply_vector,
     transpose_multiply_vector,
@@ -29,7 +30,10 @@ def free_midpoint(inertia, w, h):
     """
     mid = w
     for _ in range(NEWTON_ITERATIONS):
+        before = mid
         mid = midpoint_newton(inertia, w, mid, cayley_step(h, norm(mid)))
+        if norm(subtract(mid, before)) <= 1e-15 * norm(mid):
+            break
     # a step of more than a turn may find no midpoint: the angular momentum then still rules (integrate_bodies)
     if not (norm(mid) < 4.0 * norm(w) + 1e-300):
         mid = w
@@ -40,9 +44,9 @@ def free_midpoint(inertia, w, h):
 def stiffened(inertia, tension, smallest):
     """Inverse of the inertia plus the part of h^2 K that a step of length h cannot resolve.
 
-    A body held in tension swings at w^2 = K / I; with forces at the start of the step that is stable for h w < 2 only, as for a
-    light link that carries a heavy load. The share 1 - I / (h^2 K) of h^2 K brings h w down to 1 and leaves slower bodies as
-    they are (after Andrews et al. 2017, geometric stiffness).
+    A body held in tension swings at w^2 = K / I; with forces at the start of the step that is stable for h w < 2
+    only, as for a light link that carries a heavy load. The share 1 - I / (h^2 K) of h^2 K brings h w down to 1 and
+    leaves slower bodies as they are (after Andrews et al. 2017, geometric stiffness).
     """
     share = 1.0 - smallest / (0.5 * (tension[0] + tension[1] + tension[2]))
     return symmetric_inverse(

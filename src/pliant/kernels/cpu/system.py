@@ -1,10 +1,12 @@
-"""The dual operator J M^-1 J^T + R, matrix-free: elements and row slices write slots, triples gather them in fixed order.
+"""The dual operator J M^-1 J^T + R, matrix-free: elements and row slices write slots, triples gather them in fixed
+order.
 
 Impulse vectors are flat: first the elements (groups, 6, LANES), then the row slices (slices, 3, LANES). A slot is the
 impulse that one element or row gives to one of its triples; its three components lie LANES apart. No atomics: results
 do not depend on the number of threads.
 
-Lane loops take their length from an array's shape: with a constant one LLVM unrolls short bodies instead of vectorising them.
+Lane loops take their length from an array's shape: with a constant one LLVM unrolls short bodies instead of
+vectorising them.
 """
 
 import numpy as np

@@ -1,0 +1,152 @@
+"""The command line: every command on a tiny scene, and what it says of bad input."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import pliant as pl
+from pliant._version import __version__
+from pliant.cli import main
+from small_scenes import TOML
+
+
+@pytest.fixture
+def scene(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scene.toml").write_text(TOML)
+    return tmp_path / "scene.toml"
+
+
+def pliant(*arguments, code=0):
+    """Run a command; returns its output and its error output."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output + result.stderr + repr(result.exception)
+    return result.stdout, result.stderr
+
+
+def test_version_and_help():
+    assert __version__ in pliant("--version")[0]
+    for words in (
+        [],
+        ["run"],
+        ["check"],
+        ["render"],
+        ["mesh"],
+        ["mesh", "info"],
+        ["mesh", "convert"],
+        ["bench"],
+        ["demo"],
+    ):
+        assert "Example" in pliant(*words, "--help")[0]
+
+
+def test_importing_the_command_line_loads_nothing_heavy():
+
+    code = "import sys, pliant.cli; print([name for name in ('numba', 'numpy', 'rich', 'PIL') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_run_writes_what_the_file_names_into_the_folder(scene, tmp_path):
+    out = pliant("run", scene, "--out", tmp_path / "results", "--checkpoint", "end.npz")[0]
+    names = {path.name for path in (tmp_path / "results").iterdir()}
+    assert names == {"scene.pvd", "scene_frames", "drop.webp", "scene.png", "end.npz"}
+    assert {path.name for path in tmp_path.iterdir()} == {"scene.toml", "results"}
+    assert "1 soft (27 nodes, 48 tets), 2 rigid" in out and "x real time" in out and "drop.webp" in out
+    assert pl.resume(tmp_path / "results" / "end.npz").time == pytest.approx(0.1)
+
+
+def test_run_options_overrule_the_file(scene):
+    out, err = pliant(
+        "run", scene, "--seconds", 0.06, "--dt", 0.01, "--precision", "float32", "--tolerance", 1e-3, "--json"
+    )
+    report = json.loads(out)
+    assert (report["steps"], report["dt"], report["precision"]) == (6, 0.01, "float32")
+    assert report["solver"] == "dual mprgp" and not err
+    assert report["rows"] >= 6 * 48 + 3 and report["energy"]["kinetic"] > 0
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--dt", -1], "dt: -1.0 -> is out of range"),
+        (["--solver", "magic"], "--solver must be one of dual, got 'magic'"),
+        (["--precision", "half"], "precision"),
+        (["--tolerance", 0], "Dual tolerance"),
+    ],
+)
+def test_run_names_bad_options(scene, options, message):
+    assert message in pliant("run", scene, *options, code=1)[1]
+
+
+def test_a_checkpoint_stays_in_the_folder(scene):
+    assert "not a plain file name" in pliant("run", scene, "--checkpoint", "../end.npz", code=2)[1]
+
+
+def test_check_summarises(scene):
+    out = pliant("check", scene)[0]
+    assert "27 nodes, 48 tets, 291 rows" in out and "mass 8 kg soft, 1 kg rigid" in out
+
+
+def test_check_lists_every_error(scene):
+    scene.write_text(TOML.replace("young", "yung").replace('"stress"', '"heat"'))
+    errors = pliant("check", scene, code=1)[1]
+    assert "materials.rubber.yung" in errors and "run.color" in errors and "Traceback" not in errors
+    assert "Traceback" in pliant("-v", "check", scene, code=1)[1]
+    assert "Traceback" in pliant("check", scene, "--verbose", code=1)[1]
+
+
+def test_render_scene_and_checkpoint(scene, tmp_path):
+    pliant("render", scene, "--size", "64x36", "--time", 0.04)
+    assert Image.open(tmp_path / "scene.png").size == (64, 36)
+    pliant("run", scene, "--out", tmp_path, "--seconds", 0.02, "--checkpoint", "end.npz")
+    eye = ["--eye", 1, -1, 1, "--target", 0, 0, 0]
+    pliant("render", tmp_path / "end.npz", "-o", tmp_path / "end.png", "--size", "64x36", "--color", "none", *eye)
+    assert Image.open(tmp_path / "end.png").size == (64, 36)
+
+
+def test_render_names_bad_input(scene, tmp_path):
+    assert "WIDTHxHEIGHT" in pliant("render", scene, "--size", "big", code=2)[1]
+    assert "written as .png" in pliant("render", scene, "-o", "a.jpg", code=1)[1]
+    assert "scene file (.toml) or a checkpoint (.npz)" in pliant("render", "scene.txt", code=1)[1]
+    assert "same point" in pliant("render", scene, "--eye", 0, 0, 0, "--target", 0, 0, 0, code=1)[1]
+    (tmp_path / "bad.npz").write_text("nothing")
+    assert "cannot be read as a pliant checkpoint" in pliant("render", "bad.npz", code=1)[1]
+
+
+def test_mesh_info_and_convert(tmp_path):
+    mesh = pl.meshes.box((1, 1, 1), cells=2)
+    pl.meshes.write(tmp_path / "box.node", mesh)
+    out = pliant("mesh", "info", tmp_path / "box.node")[0]
+    assert "48 tets" in out and "dihedral angle" in out and "from [0.0, 0.0, 0.0] to [1.0, 1.0, 1.0] m" in out
+    pliant("mesh", "convert", tmp_path / "box.node", tmp_path / "box.msh")
+    assert len(pl.meshes.read(tmp_path / "box.msh").tets) == 48
+    pliant("mesh", "convert", tmp_path / "box.node", tmp_path / "box.obj", "--surface")
+    assert "26 points" in pliant("mesh", "info", tmp_path / "box.obj")[0]
+    assert "there is no mesh file" in pliant("mesh", "info", tmp_path / "none.vtu", code=1)[1]
+    assert "triangles only" in pliant("mesh", "convert", tmp_path / "box.node", tmp_path / "b.obj", code=1)[1]
+
+
+def test_bench_prints_a_table_or_json(monkeypatch):
+    grid = import_module("pliant.benchmarks.grid")
+
+    result = {
+        "name": "grid",
+        "cores": 2,
+        "cases": [{"label": "one", "ms_per_step": 1.23456}, {"label": "two", "rows": 7}],
+    }
+    monkeypatch.setattr(grid, "run", lambda quick: result | {"quick": quick})
+    assert json.loads(pliant("bench", "grid", "--json", "--quick")[0]) == result | {"quick": True}
+    table = pliant("bench", "grid")[0]
+    assert "ms per step" in table and "1.235" in table and "two" in table
+    assert "grid" in pliant("bench", "nothing", code=2)[1]
+
+
+def test_demo_leaves_its_files(tmp_path):
+    report = json.loads(pliant("demo", "--out", tmp_path, "--seconds", 0.05, "--json")[0])
+    assert report["steps"] == 3 and report["soft_bodies"] == 2 and report["joints"] == 7
+    assert {"demo.webp", "demo.png", "demo.pvd"} <= {path.name for path in tmp_path.iterdir()}
