@@ -9,7 +9,7 @@ from pliant.linalg.block_ldl import BlockPattern, factor, solve_factored, symmet
 
 
 def mixed_scene():
-    """A soft block on a plane with friction, a ball jointed to its side, a welded bar, a chain and a compliant joint."""
+    """A soft block on a plane with friction, a ball jointed to its side, a welded bar, a link and a compliant joint."""
     scene = pl.Scene()
     scene.add_rigid(pl.Plane(), static=True, friction=0.4)
     material = pl.Material.corotated(young=2e5, poisson=0.3, density=800, damping=0.005)
