@@ -14,7 +14,7 @@ from pathlib import Path
 
 # Threads that wait for others sleep soon instead of spinning: a busy machine would otherwise stall every parallel
 # region.
-os.environ.setdefault("GOMP_SPINCOUNT", "300")
+os.environ.setdefault("GOMP_SPINCOUNT", "4000")
 
 import numba
 from numba import config
