@@ -14,7 +14,8 @@ from pliant.formulas.elements import (
 )
 from pliant.formulas.joints import face_jacobian, face_normal, soft_row, tangent_frame
 from pliant.formulas.matrix3 import symmetric_inverse
-from pliant.formulas.rotation import midpoint_newton, nearest_rotation, quaternion_multiply, rotation_increment
+from pliant.formulas.rotation import midpoint_newton, quaternion_multiply, rotation_increment
+from pliant.formulas.svd import nearest_rotation
 from pliant.jit import kernel
 
 OUTPUTS = 88

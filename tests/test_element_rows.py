@@ -8,7 +8,7 @@ import pliant as pl
 from pliant.build import build
 from pliant.dynamics import predict
 from pliant.formulas.elements import corotated_strain, element_impulses, plastic_update, strain_rate
-from pliant.formulas.rotation import nearest_rotation
+from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.lanes import from_lanes
 from pliant.rows.elements import deform
 

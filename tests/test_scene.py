@@ -10,6 +10,7 @@ import pliant as pl
 from pliant import selections
 from pliant.bodies import inertia_matrix
 from pliant.checks import at_time, unit_quaternion, unit_vector
+from pliant.materials import LAWS
 
 RUBBER = pl.Material.corotated(young=1e6, poisson=0.4, density=1000)
 
@@ -80,7 +81,7 @@ BAD_INPUT = {
     "cylinder": (lambda: pl.Cylinder(1, 0), "cylinder length must be a finite number in ]0"),
     "plane": (lambda: pl.Plane((0, 0, 0)), "plane normal must be a direction of non-zero length"),
     "mesh": (lambda: pl.Mesh(), "a mesh shape takes either a path or points and triangles"),
-    "law": (lambda: pl.Material("jelly", 1, 0.3, 1), "material law must be one of linear, corotated, got 'jelly'"),
+    "law": (lambda: pl.Material("jelly", 1, 0.3, 1), f"material law must be one of {', '.join(LAWS)}, got 'jelly'"),
     "young": (lambda: pl.Material.linear(0, 0.3, 1), "young must be a finite number in ]0, inf], got 0"),
     "young text": (lambda: pl.Material.linear("stiff", 0.3, 1), "young must be a number, got 'stiff'"),
     "poisson": (lambda: pl.Material.linear(1, 0.6, 1), "poisson must be a finite number in ]-1, 0.5], got 0.6"),

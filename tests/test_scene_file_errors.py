@@ -51,7 +51,7 @@ BAD_VALUES = {
     ),
     "solver type": (
         "[run]\nsolver = { type = [] }",
-        "run.solver.type: [] -> is not one of the choices; allowed: 'dual'",
+        "run.solver.type: [] -> is not one of the choices; allowed: 'newton', 'dual'",
     ),
     "solver key": (
         "[run]\nsolver = { tolerence = 1 }",

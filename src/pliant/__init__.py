@@ -19,6 +19,7 @@ _HOME = {
     "Material": "materials",
     "Mesh": "shapes",
     "MeshError": "errors",
+    "Newton": "solve",
     "Plane": "shapes",
     "Plasticity": "materials",
     "PliantError": "errors",

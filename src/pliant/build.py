@@ -1,5 +1,7 @@
 """From a scene to a model and its first state."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from pliant.bodies import Rigid, Soft, rotation_matrix
@@ -8,7 +10,7 @@ from pliant.checks import at_time
 from pliant.collide.shapes import CODES, MESH, bounding_radius, check_pairs, parameters, sample_points
 from pliant.errors import SceneError
 from pliant.kernels.lanes import LANES, group_count, to_lanes
-from pliant.model import Model, SoftSurface, State, WarmStart
+from pliant.model import LawRange, Model, Pinned, SoftSurface, State, WarmStart
 from pliant.scene import Scene
 
 
@@ -42,7 +44,11 @@ def build(scene: Scene) -> tuple[Model, State]:
         **{name: value for name, value in bodies.items() if name not in ("position", "rotation", "velocity", "spin")},
     )
     state.plastic_strain = np.zeros((len(model.volume), 6, LANES))
-    state.warm = WarmStart(np.zeros((len(model.volume), 6, LANES)), np.zeros((len(blocks.start) - 1, 3, LANES)))
+    state.warm = WarmStart(
+        np.zeros((len(model.volume), 6, LANES)),
+        np.zeros((len(blocks.start) - 1, 3, LANES)),
+        np.zeros((model.triple_count, 3)),
+    )
     return model, state
 
 
@@ -57,58 +63,106 @@ def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
     volume = np.linalg.det(dm) / 6 if len(tets) else np.zeros(0)
     gradients = np.linalg.inv(dm).reshape(-1, 9) if len(tets) else np.zeros((0, 9))
 
+    sizes = [len(body.mesh.tets) for body in softs]
+    bounds = np.cumsum([0, *sizes])
+
+    def lanes(values, fill=0):
+        """Values of all elements in lanes; every body begins a new group."""
+        parts = [to_lanes(values[first:last], fill) for first, last in pairwise(bounds)]
+        return np.concatenate(parts) if parts else to_lanes(values, fill)
+
     def spread(function, fill=0.0):
-        columns = [np.full(len(body.mesh.tets), float(function(body))) for body in softs]
-        return to_lanes(np.concatenate([*columns, np.zeros(0)]), fill)[:, 0]
+        columns = [np.full(size, float(function(body.material))) for body, size in zip(softs, sizes)]
+        return lanes(np.concatenate([*columns, np.zeros(0)]), fill)[:, 0]
+
+    def plasticity(name: str, otherwise: float):
+        return spread(lambda material: getattr(material.plasticity, name) if material.plasticity else otherwise)
 
     def per_node(function):
         return np.concatenate([np.full(len(body.nodes), function(body), float) for body in softs] + [np.zeros(0)])
 
     density = np.concatenate([np.full(len(body.mesh.tets), body.material.density) for body in softs] + [np.zeros(0)])
     mass = np.bincount(tets.ravel(), weights=np.repeat(density * volume / 4, 4), minlength=len(rest)).astype(float)
-    plastic = [body.material.plasticity for body in softs]
-    free, pins, forces = _pins_and_forces(softs, node_start)
+    node_stiffness = _node_stiffness(softs, tets, volume, gradients, len(rest))
+    group_start = np.cumsum([0, *(group_count(size) for size in sizes)])
     return {
-        "element_start": np.cumsum([0] + [len(body.mesh.tets) for body in softs]),
+        "element_start": bounds,
+        "group_start": group_start,
         "rest": rest,
         "node_mass": mass,
+        "node_stiffness": node_stiffness[0],
+        "node_damping": node_stiffness[1],
         "node_mass_damping": per_node(lambda body: body.material.mass_damping),
-        "free": free,
-        "pins": pins,
-        "node_forces": forces,
         "node_friction": per_node(lambda body: np.nan if body.friction is None else body.friction),
         "node_restitution": per_node(lambda body: np.nan if body.restitution is None else body.restitution),
         "tets": tets,
-        "element_nodes": to_lanes(tets),
-        "gradients": to_lanes(gradients),
-        "volume": to_lanes(volume)[:, 0],
-        "corotate": spread(lambda body: body.material.law == "corotated"),
-        "young": spread(lambda body: body.material.young, 1.0),
-        "poisson": spread(lambda body: body.material.poisson),
-        "damping": spread(lambda body: body.material.damping),
-        "yield_strain": spread(
-            lambda body: np.inf if not body.material.plasticity else body.material.plasticity.yield_strain
-        ),
-        "creep": spread(lambda body: 0.0 if not body.material.plasticity else body.material.plasticity.creep),
-        "max_strain": spread(
-            lambda body: np.inf if not body.material.plasticity else body.material.plasticity.max_strain
-        ),
-        "plastic": any(p is not None for p in plastic),
+        "element_nodes": lanes(tets),
+        "gradients": lanes(gradients),
+        "volume": lanes(volume)[:, 0],
+        "laws": _laws(softs, group_start),
+        "corotate": spread(lambda material: material.law != "linear"),
+        "lam": spread(lambda material: material.lame[0]),
+        "mu": spread(lambda material: material.lame[1], 1.0),
+        "young": spread(lambda material: material.young, 1.0),
+        "poisson": spread(lambda material: material.poisson),
+        "damping": spread(lambda material: material.damping),
+        "yield_strain": plasticity("yield_strain", np.inf),
+        "creep": plasticity("creep", 0.0),
+        "max_strain": plasticity("max_strain", np.inf),
+        "plastic": any(body.material.plasticity is not None for body in softs),
+        **_pins_and_loads(softs, node_start),
     }
 
 
-def _pins_and_forces(softs, node_start):
-    """Which velocity components are free, and the pins and forces with global node indices."""
-    free, pins, forces = np.ones((int(node_start[-1]), 3)), [], []
+def _node_stiffness(softs, tets, volume, gradients, count) -> tuple[np.ndarray, np.ndarray]:
+    """Mean diagonal entry of the stiffness [N/m] of every node at rest, and of its damping [N s/m]."""
+    moduli = [(sum(body.material.lame * np.array([1.0, 4.0])) / 3, body.material.damping) for body in softs]
+    repeat = [len(body.mesh.tets) for body in softs]
+    modulus, damping = (np.repeat([pair[k] for pair in moduli], repeat) for k in range(2))
+    g = gradients.reshape(-1, 3, 3)
+    squares = np.sum(np.concatenate([g, -g.sum(axis=1, keepdims=True)], axis=1) ** 2, axis=2)
+    own = squares * (volume * modulus)[:, None]
+    return tuple(
+        np.bincount(tets.ravel(), weights=(own * factor[:, None]).ravel(), minlength=count).astype(float)
+        for factor in (np.ones(len(tets)), damping)
+    )
+
+
+def _laws(softs: list[Soft], group_start: np.ndarray) -> list[LawRange]:
+    """Ranges of groups of one law; neighbours of the same law are one range."""
+    ranges: list[LawRange] = []
+    for i, body in enumerate(softs):
+        first, last = int(group_start[i]), int(group_start[i + 1])
+        law, energy = body.material.law, body.material.energy
+        if ranges and ranges[-1].name == law and ranges[-1].energy == energy:
+            ranges[-1].last = last
+        else:
+            ranges.append(LawRange(law, first, last, energy))
+    return ranges
+
+
+def _pins_and_loads(softs: list[Soft], node_start) -> dict:
+    """Which velocity components are free, and the pins and loads with global node indices."""
+    free, pins, loads, pressures = np.ones((int(node_start[-1]), 3)), [], [], []
     for body, first in zip(softs, node_start):
         for pin in body.pins:
-            nodes = body.select(pin.nodes, "pin") + first
+            nodes = body.select(pin.nodes, "pin")
             axes = np.array([axis in pin.axes for axis in "xyz"])
-            free[np.ix_(nodes, axes)] = 0.0
-            pins.append((nodes, axes, pin.velocity))
+            free[np.ix_(nodes + first, axes)] = 0.0
+            pins.append(Pinned(nodes + first, axes, pin.velocity, pin.displacement, body.nodes.positions[nodes]))
         for force in body.forces:
-            forces.append((body.select(force.nodes, "force") + first, force.vector))
-    return free, pins, forces
+            nodes, shares = body.force_shares(force)
+            loads.append((nodes + first, shares, force.vector))
+        for traction in body.tractions:
+            faces = body.select_faces(traction.faces, "traction")
+            corners = body.faces.triangles[faces].ravel()
+            weight = np.bincount(corners, weights=np.repeat(body.faces.areas[faces] / 3, 3), minlength=len(body.nodes))
+            nodes = np.flatnonzero(weight)
+            loads.append((nodes + first, weight[nodes], traction.vector))
+        for pressure in body.pressures:
+            faces = body.select_faces(pressure.faces, "pressure")
+            pressures.append((body.faces.triangles[faces] + first, pressure.pressure))
+    return {"free": free, "pins": pins, "node_loads": loads, "pressures": pressures}
 
 
 def _element_adjacency(element_nodes: np.ndarray, volume: np.ndarray, triple_count: int):
@@ -224,7 +278,7 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
 def _first_state(softs, bodies) -> State:
     x = np.concatenate([body.nodes.positions for body in softs] or [np.zeros((0, 3))])
     v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
-    no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)))
+    no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)), np.zeros((0, 3)))
     names = ("position", "rotation", "velocity", "spin")
     return State(0.0, 0, x, v, *(bodies[name].copy() for name in names), np.zeros((0, 6, LANES)), no_warm_start)
 

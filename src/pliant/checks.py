@@ -69,6 +69,14 @@ def vector_or_function(value, name: str):
     return vector(value, name)
 
 
+def number_or_function(value, name: str):
+    """A finite float, or a function of time [s] that returns one (tried once at t = 0)."""
+    if isinstance(value, Callable):
+        number(value(0.0), f"{name} at time 0")
+        return value
+    return number(value, name)
+
+
 def at_time(value, time: float) -> np.ndarray:
-    """The value of a constant or of a function of time, as an array (3,)."""
+    """The value of a constant or of a function of time, as an array: (3,) for a vector, () for a number."""
     return np.asarray(value(time) if callable(value) else value, dtype=float)

@@ -55,16 +55,55 @@ def predict(model, state, h: float) -> Prediction:
 
 
 def _predict_nodes(model, state, h, end, u, inverse_mass) -> None:
-    force = np.zeros_like(state.x)
-    for nodes, vector in model.node_forces:
-        force[nodes] += at_time(vector, end) / len(nodes)
+    force = node_forces(model, state.x, end)
     drag = (1 + h * model.node_mass_damping)[:, None]
     u[:] = (state.v + h * (model.gravity + force / model.node_mass[:, None])) / drag
     inverse_mass[:, :3] = model.free / (model.node_mass[:, None] * drag)
+    prescribe(model, state.x, end, h, u)
+
+
+def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
+    """Applied forces (n, 3) [N]: loads spread over nodes, and pressures on faces where they are now."""
+    force = np.zeros_like(x)
+    for nodes, weights, vector in model.node_loads:
+        force[nodes] += weights[:, None] * at_time(vector, time)
+    return force + pressure_forces(model, x, time)
+
+
+def pressure_forces(model, x: np.ndarray, time: float) -> np.ndarray:
+    """Forces (n, 3) [N] of the pressures: a third of -p n dA on every corner of a face (C eq. 3.18, inward)."""
+    force = np.zeros_like(x)
+    for triangles, pressure in model.pressures:
+        p0, p1, p2 = (x[triangles[:, k]] for k in range(3))
+        share = -float(at_time(pressure, time)) / 6 * np.cross(p1 - p0, p2 - p0)
+        for k in range(3):
+            np.add.at(force, triangles[:, k], share)
+    return force
+
+
+def prescribe(model, x: np.ndarray, end: float, h: float, u: np.ndarray) -> None:
+    """Put the prescribed velocities of pinned nodes into u (n, 3); end: the time at the end of the step [s]."""
     u[model.free == 0] = 0.0
-    for nodes, axes, velocity in model.pins:
-        if velocity is not None:
-            u[np.ix_(nodes, axes)] = at_time(velocity, end)[axes]
+    for pin in model.pins:
+        place = np.ix_(pin.nodes, pin.axes)
+        if pin.velocity is not None:
+            u[place] = at_time(pin.velocity, end)[pin.axes]
+        elif pin.displacement is not None:
+            goal = pin.start + at_time(pin.displacement, end)
+            u[place] = (goal[:, pin.axes] - x[place]) / h
+
+
+def mass_blocks(model, prediction, h: float) -> np.ndarray:
+    """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
+    n = model.node_count
+    blocks = np.zeros((model.triple_count, 3, 3))
+    diagonal = np.arange(3)
+    blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
+    blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
+    s = prediction.inverse_mass[n + 1 :: 2][~model.static]
+    inverse = s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
+    blocks[n + 1 :: 2][~model.static] = np.linalg.inv(inverse)
+    return blocks
 
 
 def _body_loads(model, state, time) -> tuple[np.ndarray, np.ndarray]:

@@ -65,16 +65,19 @@ def kernel(function=None, *, parallel: bool = False):
     """Compile a loop over arrays, cached on disk in `cache_folder()`."""
 
     def decorate(python_function):
-        user_folder = config.CACHE_DIR
-        config.CACHE_DIR = str(cache_folder())
-        try:
-            return numba.njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True, parallel=parallel)(
-                python_function
-            )
-        finally:
-            config.CACHE_DIR = user_folder
+        return kernel_in(cache_folder(), python_function, parallel=parallel)
 
     return decorate if function is None else decorate(function)
+
+
+def kernel_in(folder: Path, function, *, parallel: bool = True):
+    """Compile a loop over arrays, cached on disk in a folder of its own."""
+    user_folder = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True, parallel=parallel)(function)
+    finally:
+        config.CACHE_DIR = user_folder
 
 
 def parallel_kernel(function):

@@ -1,12 +1,15 @@
 """Materials: what a soft body is made of. Moduli in Pa, density in kg/m3, times in s."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pliant.checks import number
 from pliant.errors import SceneError
+from pliant.symbolic import TracedEnergy, trace
 
-# The laws that can be asked for; every solver says which of them it honours.
-LAWS = ("linear", "corotated")
+# The laws that can be named; every solver says which of them it honours. "custom" is a user's own energy.
+LAWS = ("linear", "corotated", "stvk", "neohookean", "arap", "fixed_corotated", "stable_neohookean")
+CUSTOM = "custom"
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Plasticity:
 class Material:
     """An isotropic material.
 
-    Young's modulus [Pa], Poisson's ratio, density [kg/m3], damping beta [s], mass damping [1/s].
+    Young's modulus [Pa], Poisson's ratio, density [kg/m3], damping beta [s], mass damping [1/s]. The named makers below
+    take young, poisson, density and the options damping, mass_damping, plasticity.
     """
 
     law: str
@@ -41,9 +45,10 @@ class Material:
     damping: float = 0.0
     mass_damping: float = 0.0
     plasticity: Plasticity | None = None
+    energy: TracedEnergy | None = None
 
     def __post_init__(self):
-        if self.law not in LAWS:
+        if self.law not in LAWS and not (self.law == CUSTOM and self.energy):
             raise SceneError(f"material law must be one of {', '.join(LAWS)}, got {self.law!r}")
         object.__setattr__(self, "young", number(self.young, "young", low=0, open_low=True))
         object.__setattr__(self, "density", number(self.density, "density", low=0, open_low=True))
@@ -65,10 +70,52 @@ class Material:
 
     @classmethod
     def linear(cls, young: float, poisson: float, density: float, **options) -> "Material":
-        """Linear elasticity: exact for small rotations; `options` are damping, mass_damping, plasticity."""
+        """Linear elasticity: exact for small rotations."""
         return cls("linear", young, poisson, density, **options)
 
     @classmethod
     def corotated(cls, young: float, poisson: float, density: float, **options) -> "Material":
-        """Linear elasticity in the rotated frame of every element; `options` are damping, mass_damping, plasticity."""
+        """Linear elasticity in the rotated frame of every element: mu |F - R|^2 + lam/2 tr^2(R^T F - I)."""
         return cls("corotated", young, poisson, density, **options)
+
+    @classmethod
+    def fixed_corotated(cls, young: float, poisson: float, density: float, **options) -> "Material":
+        """Corotated with a volume term in J: mu |F - R|^2 + lam/2 (J - 1)^2."""
+        return cls("fixed_corotated", young, poisson, density, **options)
+
+    @classmethod
+    def stvk(cls, young: float, poisson: float, density: float, **options) -> "Material":
+        """St. Venant-Kirchhoff: linear in Green's strain; weak in strong compression."""
+        return cls("stvk", young, poisson, density, **options)
+
+    @classmethod
+    def neohookean(cls, young: float, poisson: float, density: float, **options) -> "Material":
+        """Neo-Hookean: mu/2 (I1 - 3) - mu ln J + lam/2 ln^2 J; resists inversion without limit."""
+        return cls("neohookean", young, poisson, density, **options)
+
+    @classmethod
+    def stable_neohookean(cls, young: float, poisson: float, density: float, **options) -> "Material":
+        """Neo-Hookean of Smith, de Goes and Kim 2018: finite for inverted elements."""
+        return cls("stable_neohookean", young, poisson, density, **options)
+
+    @classmethod
+    def arap(cls, young: float, poisson: float, density: float, **options) -> "Material":
+        """As rigid as possible: mu |F - R|^2; Poisson's ratio only sets mu."""
+        return cls("arap", young, poisson, density, **options)
+
+    @classmethod
+    def custom(
+        cls, energy: Callable, density: float, parameters: Mapping[str, float] | None = None, **options
+    ) -> "Material":
+        """A law of your own: a function for the energy density [J/m3], differentiated and compiled for you.
+
+        energy: a function of the principal stretches s1, s2, s3 or of the invariants I1, I2, J (any of them), and of
+        named parameters, written with NumPy functions; it must be symmetric in the stretches, stress-free and stable
+        at rest. Young's modulus and Poisson's ratio at rest follow from it. Example:
+        Material.custom(lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2, 1000,
+        {"mu": 1e5, "k": 1e6}).
+        """
+        traced = trace(energy, parameters or {})
+        lam, mu = traced.lame
+        young, poisson = mu * (3 * lam + 2 * mu) / (lam + mu), lam / (2 * (lam + mu))
+        return cls(CUSTOM, young, poisson, density, energy=traced, **options)

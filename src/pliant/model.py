@@ -23,6 +23,28 @@ class SoftSurface:
 
 
 @dataclass
+class LawRange:
+    """Groups first..last follow the law `name`; energy: the user's, for a custom one."""
+
+    name: str
+    first: int
+    last: int
+    energy: object = None
+
+
+@dataclass
+class Pinned:
+    """Nodes (k,) whose motion along the axes (3,) bool is prescribed: a velocity [m/s], or a displacement [m] from
+    `start` (k, 3), or a function of time for one of them; held still when both are None."""
+
+    nodes: np.ndarray
+    axes: np.ndarray
+    velocity: object
+    displacement: object
+    start: np.ndarray
+
+
+@dataclass
 class Model:
     """Everything about a scene that does not change; n nodes, m elements in g groups, b rigid bodies."""
 
@@ -31,16 +53,20 @@ class Model:
     rigid_names: list[str]
     node_start: np.ndarray
     element_start: np.ndarray
+    group_start: np.ndarray  # (soft + 1,) groups of lanes of each soft body
     # scene
     gravity: np.ndarray  # (3,) [m/s2]
     acceleration_bound: float  # |gravity|, sets contact thresholds [m/s2]
     # nodes
     rest: np.ndarray  # (n, 3) rest positions [m]
     node_mass: np.ndarray  # (n,) lumped [kg]
+    node_stiffness: np.ndarray  # (n,) mean diagonal entry of the stiffness at rest [N/m]
+    node_damping: np.ndarray  # (n,) the same of the stiffness-proportional damping [N s/m]
     node_mass_damping: np.ndarray  # (n,) alpha [1/s]
     free: np.ndarray  # (n, 3) 1 where the velocity is unknown, 0 where it is prescribed
-    pins: list  # (nodes, axes mask (3,), velocity or None)
-    node_forces: list  # (nodes, force [N] or function of time), total over the nodes
+    pins: list  # Pinned: nodes whose motion is prescribed
+    node_loads: list  # (nodes (k,), weights (k,), vector or function of time): force [N] = weight * vector
+    pressures: list  # (triangles (k, 3) of nodes, pressure [Pa] or function of time), pushing inward
     node_friction: np.ndarray  # (n,) NaN: as the other body says
     node_restitution: np.ndarray  # (n,)
     # elements
@@ -48,7 +74,10 @@ class Model:
     element_nodes: np.ndarray  # (g, 4, LANES)
     gradients: np.ndarray  # (g, 9, LANES) rows of Dm^-1 [1/m], zero in empty lanes
     volume: np.ndarray  # (g, LANES) [m3], zero in empty lanes
-    corotate: np.ndarray  # (g, LANES) 1: corotated, 0: linear
+    laws: list  # LawRange: which groups follow which law
+    corotate: np.ndarray  # (g, LANES) 0: linear, 1: any other law
+    lam: np.ndarray  # (g, LANES) [Pa], at rest
+    mu: np.ndarray  # (g, LANES) [Pa], at rest
     young: np.ndarray  # (g, LANES) [Pa]
     poisson: np.ndarray  # (g, LANES)
     damping: np.ndarray  # (g, LANES) beta [s]
@@ -99,19 +128,15 @@ class Model:
     def element_count(self) -> int:
         return len(self.tets)
 
-    @property
-    def lame(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lame parameters lam, mu (g, LANES) [Pa]."""
-        mu = self.young / (2 * (1 + self.poisson))
-        return 2 * mu * self.poisson / (1 - 2 * self.poisson), mu
-
 
 @dataclass
 class WarmStart:
-    """Impulses of the last step [N s]: elements (g, 6, LANES), joints (slices, 3, LANES), contacts by key."""
+    """Impulses of the last step [N s]: elements (g, 6, LANES), joints (slices, 3, LANES), contacts by key; and the
+    change of velocity (triples, 3) [m/s] that all of them made."""
 
     elements: np.ndarray
     joints: np.ndarray
+    change: np.ndarray
     contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     contacts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 

@@ -7,9 +7,11 @@ import numpy as np
 from pliant.bodies import rotation_matrix
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
-from pliant.rows.elements import deform
+from pliant.rows.elements import deform, elastic_gradients
 from pliant.rows.joints import ANGULAR, DISTANCE
 from pliant.rows.table import Rows
+from pliant.solve.increment import Workspace
+from pliant.solve.laws import compile_laws
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,18 @@ def energy(model, state) -> Energy:
     )
     kinetic += 0.5 * np.sum(_body_angular_momentum(model, state) * state.body_angular_velocity)
     height = -(model.node_mass @ (state.x @ model.gravity)) - mass @ (position @ model.gravity)
-    _, strain = deform(model, state.x)
-    elastic = strain - state.plastic_strain
-    lam, mu = model.lame
-    trace = elastic[:, :3].sum(axis=1)
-    square = np.sum(elastic[:, :3] ** 2, axis=1) + 0.5 * np.sum(elastic[:, 3:] ** 2, axis=1)
-    return Energy(float(kinetic), float(np.sum(model.volume * (mu * square + 0.5 * lam * trace**2))), float(height))
+    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain)))
+    return Energy(float(kinetic), elastic, float(height))
+
+
+def elastic_energies(model, x: np.ndarray, plastic: np.ndarray) -> np.ndarray:
+    """Elastic energy (g,) [J] of every group of elements."""
+    space = Workspace.of(len(model.volume))
+    geometry = (x, model.element_nodes, elastic_gradients(model, plastic), model.volume)
+    for law in compile_laws(model):
+        arguments = (space.frames, space.energy, space.slots[:-1].reshape(-1, 12, LANES))
+        law.evaluate(law.law, law.first, law.last, *geometry, *arguments)
+    return space.energy
 
 
 def momentum(model, state) -> Momentum:
@@ -76,15 +84,22 @@ def momentum(model, state) -> Momentum:
 
 
 def element_fields(model, state) -> tuple[np.ndarray, np.ndarray]:
-    """Strain in the rotated frames and Cauchy stress in world axes (g, 6, LANES): sigma = R (D e) R^T."""
-    rotation, strain = deform(model, state.x)
-    e = strain - state.plastic_strain
-    lam, mu = (value[:, None] for value in model.lame)
-    local = np.concatenate([lam * e[:, :3].sum(axis=1, keepdims=True) + 2 * mu * e[:, :3], mu * e[:, 3:]], axis=1)
-    tensor = local[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3, LANES)
-    r = rotation.reshape(-1, 3, 3, LANES)
-    world = np.einsum("gabl,gbcl,gdcl->gadl", r, tensor, r).reshape(-1, 9, LANES)
-    return strain, world[:, [0, 4, 8, 5, 2, 1]]
+    """Strain in the rotated frames and Cauchy stress in world axes (g, 6, LANES): sigma = P F^T / J.
+
+    F is that of the elastic part of the deformation; the linear law knows no difference between P and sigma.
+    """
+    _, strain = deform(model, state.x)
+    shape = (len(model.volume), 9, LANES)
+    deformation, stress = np.empty(shape), np.empty(shape)
+    for law in compile_laws(model):
+        geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain))
+        law.stresses(law.law, law.first, law.last, *geometry, deformation, stress)
+    f, p = deformation.reshape(-1, 3, 3, LANES), stress.reshape(-1, 3, 3, LANES)
+    linear = model.corotate[:, None, None] == 0
+    f = np.where(linear, np.eye(3)[None, :, :, None], f)
+    volume = np.linalg.det(f.transpose(0, 3, 1, 2))[:, None, None]
+    world = np.einsum("gabl,gcbl->gacl", p, f) / np.where(np.abs(volume) > 1e-12, volume, 1e-12)
+    return strain, world.reshape(-1, 9, LANES)[:, [0, 4, 8, 5, 2, 1]]
 
 
 def contacts(model, state) -> ContactReport:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 
 import numpy as np
 
@@ -112,18 +113,24 @@ def _free_name(kind: str, first: int, taken) -> str:
 
 @dataclass(frozen=True)
 class Keyframes:
-    """A value that changes in time, linear between `times` [s] and constant outside; usable wherever a value is."""
+    """A value that changes in time, linear between `times` [s] and constant outside; usable wherever a value is.
+
+    The values are vectors; numbers for a pressure.
+    """
 
     times: tuple[float, ...]
-    values: tuple[tuple[float, float, float], ...]
+    values: tuple[tuple[float, float, float], ...] | tuple[float, ...]
 
     def __post_init__(self):
         times = tuple(number(t, "keyframe time") for t in self.times)
         if len(times) < 2 or len(times) != len(self.values) or any(b <= a for a, b in pairwise(times)):
             raise SceneError("keyframes need at least two times, in ascending order, and a value for each")
         object.__setattr__(self, "times", times)
-        object.__setattr__(self, "values", tuple(vector(v, "keyframe value") for v in self.values))
+        check = number if isinstance(self.values[0], Real) else vector
+        object.__setattr__(self, "values", tuple(check(v, "keyframe value") for v in self.values))
 
-    def __call__(self, time: float) -> np.ndarray:
+    def __call__(self, time: float) -> np.ndarray | float:
         values = np.array(self.values)
+        if values.ndim == 1:
+            return float(np.interp(time, self.times, values))
         return np.array([np.interp(time, self.times, values[:, axis]) for axis in range(3)])

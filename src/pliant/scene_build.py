@@ -13,15 +13,22 @@ from pliant.errors import SceneError
 from pliant.joints import JOINTS, world
 from pliant.materials import Material, Plasticity
 from pliant.scene import Keyframes, Scene
+from pliant.scene_loads import KeyframesTable, NumberKeyframesTable, PinTable
 from pliant.scene_problems import Path as KeyPath
 from pliant.scene_problems import Problems, did_you_mean, show
-from pliant.scene_schema import KeyframesTable, MaterialTable, RigidTable, SceneTable, SoftTable, joint_table
+from pliant.scene_schema import MaterialTable, RigidTable, SceneTable, SoftTable, joint_table
 from pliant.scene_values import Table
 
 MAX_TETS = 20_000_000
 """How many tets all generated meshes of a file may have together."""
 
 TETS_PER_CELL = {"five": 5, "six": 6, "twelve": 12}
+
+SOFT_LOADS = {"force": ("nodes", "vector"), "traction": ("faces", "vector"), "pressure": ("faces", "pressure")}
+"""The loads of a soft body: the key that picks where, the key of the value."""
+
+NO_LOAD = {"vector": (0.0, 0.0, 0.0), "pressure": 0.0}
+"""In place of a value that could not be made: whatever else is wrong with the load is found too."""
 
 
 def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Problems) -> Scene:
@@ -111,19 +118,19 @@ def make_shape(table: Table, folder: Path) -> shapes.Shape:
     return shapes.Cylinder(table.cylinder.radius, table.cylinder.length)
 
 
-def make_selection(nodes: Any) -> select.Selection:
-    """The selection that a `nodes` value describes."""
-    if isinstance(nodes, str):
-        return select.Where(nodes)
-    if hasattr(nodes, "box"):
-        return select.InBox(*nodes.box)
-    if hasattr(nodes, "sphere"):
-        return select.InSphere(nodes.sphere.centre, nodes.sphere.radius)
-    if hasattr(nodes, "halfspace"):
-        return select.InHalfSpace(nodes.halfspace.point, nodes.halfspace.normal)
-    if hasattr(nodes, "set"):
-        return select.InSet(nodes.set)
-    return select.Indices(np.array(nodes.indices))
+def make_selection(picks: Any) -> select.Selection:
+    """The selection that a `nodes` or `faces` value describes."""
+    if isinstance(picks, str):
+        return select.from_text(picks)
+    if hasattr(picks, "box"):
+        return select.InBox(*picks.box)
+    if hasattr(picks, "sphere"):
+        return select.InSphere(picks.sphere.centre, picks.sphere.radius)
+    if hasattr(picks, "halfspace"):
+        return select.InHalfSpace(picks.halfspace.point, picks.halfspace.normal)
+    if hasattr(picks, "set"):
+        return select.InSet(picks.set)
+    return select.Indices(np.array(picks.indices))
 
 
 def make_material(table: MaterialTable) -> Material:
@@ -175,15 +182,26 @@ class Builder:
 
     def _load_soft(self, body: Soft, table: SoftTable, entry: dict, path: KeyPath) -> None:
         for index, pin in enumerate(table.pin):
-            source, where = entry["pin"][index], (*path, "pin", index)
-            velocity = self._moving(pin.velocity, source.get("velocity"), (*where, "velocity"))
-            with self.problems.collect((*where, "nodes"), source["nodes"]):
-                body.pin(make_selection(pin.nodes), velocity=velocity, **given(pin, "axes"))
-        for index, force in enumerate(table.force):
-            source, where = entry["force"][index], (*path, "force", index)
-            vector = self._moving(force.vector, source["vector"], (*where, "vector"))
-            with self.problems.collect((*where, "nodes"), source["nodes"]):
-                body.force(make_selection(force.nodes), vector or (0.0, 0.0, 0.0))
+            self._pin(body, pin, entry["pin"][index], (*path, "pin", index))
+        for kind, (picks, key) in SOFT_LOADS.items():
+            for index, load in enumerate(getattr(table, kind)):
+                source, where = entry[kind][index], (*path, kind, index)
+                value = self._moving(getattr(load, key), source[key], (*where, key))
+                with self.problems.collect((*where, picks), source[picks]):
+                    selection = make_selection(getattr(load, picks))
+                    getattr(body, kind)(selection, NO_LOAD[key] if value is None else value, **given(load, "spread"))
+
+    def _pin(self, body: Soft, pin: PinTable, entry: dict, path: KeyPath) -> None:
+        motion = {
+            key: self._moving(getattr(pin, key), entry[key], (*path, key))
+            for key in ("velocity", "displacement")
+            if key in entry
+        }
+        if len(motion) == 2:
+            self.problems.add(path, entry, "has a velocity and a displacement; allowed: one of the two")
+            motion.clear()
+        with self.problems.collect((*path, "nodes"), entry["nodes"]):
+            body.pin(make_selection(pin.nodes), **motion, **given(pin, "axes"))
 
     def add_rigid(self, entry: Any, path: KeyPath) -> None:
         """One of [[rigid]]"""
@@ -255,7 +273,7 @@ class Builder:
         return self.materials.get(value)
 
     def _moving(self, value: Any, entry: Any, path: KeyPath) -> Any:
-        if not isinstance(value, KeyframesTable):
+        if not isinstance(value, KeyframesTable | NumberKeyframesTable):
             return value
         with self.problems.collect(path, entry):
             return Keyframes(tuple(value.times), tuple(value.values))

@@ -20,7 +20,11 @@ UNITS = {
     "seconds": "s",
     "gravity": "m/s2",
     "compliance": "m/N",
+    "pressure": "Pa",
 }
+LOADS = ("pin", "force", "traction", "pressure", "torque")
+"""What bodies have several of, each a table of its own."""
+
 WIDE = 24
 """How many numbers a line of a long list takes."""
 
@@ -57,7 +61,7 @@ def blocks(entries: list[dict[str, Any]]) -> AoT:
 def block(entries: dict[str, Any]) -> Table:
     """A [name] table."""
     table = tomlkit.table()
-    loads = {key: value for key, value in entries.items() if key in ("pin", "force", "torque")}
+    loads = {key: value for key, value in entries.items() if key in LOADS and isinstance(value, list)}
     fill(table, {key: value for key, value in entries.items() if key not in loads})
     table.add(tomlkit.nl())
     for key, value in loads.items():

@@ -1,10 +1,9 @@
 """How `pliant run` runs a scene file: the table [run], and the same as a dataclass."""
 
-import types
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
-from pydantic import AfterValidator, create_model
+from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
 from pliant.checks import vector
@@ -26,7 +25,7 @@ from pliant.scene_values import (
     real,
     whole,
 )
-from pliant.solve import SOLVERS, Dual
+from pliant.solve.options import SOLVERS
 
 PRECISIONS = ("float32", "float64")
 COLORS = ("displacement", "strain", "stress", "plastic_strain", "none")
@@ -53,19 +52,38 @@ class RunTable(Table):
     camera: ViewTable = None
 
 
-def solver_table(kind: str) -> type[Table]:
-    """The table of a solver's options, made from the fields of its dataclass."""
-    solver = SOLVERS[kind]
+DEFAULT_SOLVER = "dual"
+"""The solver whose options a table without `type` gives."""
+
+OPTION_TYPES = {str: Text, bool: Flag, int: whole(-(2**31), 2**31 - 1), float: Number}
+"""What an option of a solver may be, by its kind in Python."""
+
+
+class UnknownSolverTable(Table):
+    """A solver of no known type: its own keys cannot be judged."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def option_kinds(solver: type) -> dict[str, type]:
+    """The options of a solver, the fields of its dataclass, and the kind of each: str, bool, int or float."""
     hints = get_type_hints(solver)
-    keys = {option.name: (_option(solver, option.name, hints[option.name]), None) for option in fields(solver)}
-    return create_model(f"{solver.__name__}Table", __base__=Table, type=(choice(*SOLVERS), kind), **keys)
+    kinds = {option.name: get_args(hints[option.name]) or (hints[option.name],) for option in fields(solver)}
+    return {name: next(kind for kind in members if kind in OPTION_TYPES) for name, members in kinds.items()}
 
 
-def _option(solver: type, name: str, hint: Any) -> Any:
-    """The type of one option: of the kind its annotation says, and such that the solver takes it."""
-    if get_origin(hint) in (Union, types.UnionType):
-        hint = next(member for member in get_args(hint) if member is not type(None))
-    kinds = {str: Text, bool: Flag, int: whole(-(2**31), 2**31 - 1), float: Number}
+def solver_table(name: str | None) -> type[Table]:
+    """The table of the solver of that name, made from the fields of its dataclass; of any solver, when unknown."""
+    type_key = (choice(*SOLVERS), DEFAULT_SOLVER)
+    if name not in SOLVERS:
+        return create_model("SolverTable", __base__=UnknownSolverTable, type=type_key)
+    solver = SOLVERS[name]
+    keys = {key: (_option(solver, key, kind), None) for key, kind in option_kinds(solver).items()}
+    return create_model(f"{solver.__name__}Table", __base__=Table, type=type_key, **keys)
+
+
+def _option(solver: type, name: str, kind: type) -> Any:
+    """The type of one option: of its kind, and such that the solver takes it."""
 
     def taken(value: Any) -> Any:
         try:
@@ -74,7 +92,7 @@ def _option(solver: type, name: str, hint: Any) -> Any:
             raise PydanticCustomError("scene", "{what}", {"what": str(error)}) from None
         return value
 
-    return Annotated[kinds.get(hint, Any), AfterValidator(taken)]
+    return Annotated[OPTION_TYPES[kind], AfterValidator(taken)]
 
 
 @dataclass(frozen=True)
@@ -104,7 +122,7 @@ class RunSettings:
 
     dt: float = 1 / 60
     seconds: float = 2.0
-    solver: Any = field(default_factory=Dual)
+    solver: Any = field(default_factory=SOLVERS[DEFAULT_SOLVER])
     precision: str = "float64"
     threads: int | None = None
     frames_per_second: float = 30.0
@@ -141,7 +159,7 @@ def read_run(data: Any, problems: Problems) -> RunSettings:
     """The settings in the table [run]; the defaults after noting problems."""
     path = ("run",)
     table = problems.validate(RunTable, data, path)
-    solver = read_solver(data["solver"], problems, (*path, "solver")) if "solver" in data else Dual()
+    solver = read_solver(data["solver"], problems, (*path, "solver")) if "solver" in data else RunSettings().solver
     if table is None or solver is None:
         return RunSettings()
     options = table.model_dump(exclude_unset=True) | {"solver": solver}
@@ -155,8 +173,8 @@ def read_run(data: Any, problems: Problems) -> RunSettings:
 def read_solver(data: Any, problems: Problems, path: Path) -> Any:
     """The solver of `run.solver`: a name, or a table of `type` and options; None after noting problems."""
     data = {"type": data} if isinstance(data, str) else data
-    kind = data.get("type") if isinstance(data, dict) else None
-    table = problems.validate(solver_table(kind if isinstance(kind, str) and kind in SOLVERS else "dual"), data, path)
+    name = data.get("type", DEFAULT_SOLVER) if isinstance(data, dict) else DEFAULT_SOLVER
+    table = problems.validate(solver_table(name if isinstance(name, str) else None), data, path)
     if table is None:
         return None
     options = {key: value for key, value in table.model_dump(exclude_unset=True).items() if key != "type"}

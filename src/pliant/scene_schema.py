@@ -3,12 +3,22 @@
 A key that may be left out has no default here: what is left out takes the default of the Python call.
 """
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from pliant.joints import JOINTS
 from pliant.materials import LAWS
+from pliant.scene_loads import (
+    BodyForceTable,
+    MovingVector,
+    NodeForceTable,
+    Nodes,
+    PinTable,
+    PressureTable,
+    TorqueTable,
+    TractionTable,
+)
 from pliant.scene_values import (
     FORMAT,
     AnyTable,
@@ -24,19 +34,20 @@ from pliant.scene_values import (
     Text,
     TwoPoints,
     Vector,
-    axes_of,
     cell_counts,
     choice,
     format_number,
     leaf,
-    node_list,
-    number_list,
     one_of,
     poisson_ratio,
     real,
-    where_text,
     whole,
 )
+
+CUSTOM = "custom"
+"""The law of a material made from Python functions, which no file can say."""
+
+FILE_LAWS = tuple(law for law in LAWS if law != CUSTOM)
 
 
 class SceneTable(Table):
@@ -52,16 +63,6 @@ class SceneTable(Table):
     joint: list[Any] = ()
 
 
-class KeyframesTable(Table):
-    """A vector that changes in time, linear between times [s]."""
-
-    times: leaf(number_list, "2 or more ascending times [s]")
-    values: Annotated[list[Vector], Field(description="an array of vectors, one for each time")]
-
-
-MovingVector = one_of(other=Vector, what="3 finite numbers, [x, y, z]", times=KeyframesTable, values=KeyframesTable)
-
-
 class PlasticityTable(Table):
     """Creep plasticity."""
 
@@ -73,7 +74,7 @@ class PlasticityTable(Table):
 class MaterialTable(Table):
     """[materials.NAME], or inline in a soft body."""
 
-    law: choice(*LAWS)
+    law: choice(*FILE_LAWS)
     young: Positive
     poisson: leaf(poisson_ratio, "a number above -1 and below 0.5")
     density: Positive
@@ -118,76 +119,6 @@ class FileMesh(Table):
     repair: Flag = None
 
 
-class InBoxTable(Table):
-    """Nodes in the box between two corners."""
-
-    box: TwoPoints
-
-
-class CentreRadius(Table):
-    """A ball."""
-
-    centre: Vector
-    radius: NonNegative
-
-
-class InSphereTable(Table):
-    """Nodes in a ball."""
-
-    sphere: CentreRadius
-
-
-class PointNormal(Table):
-    """A plane and the side of it."""
-
-    point: Vector
-    normal: Direction
-
-
-class InHalfSpaceTable(Table):
-    """Nodes on one side of a plane."""
-
-    halfspace: PointNormal
-
-
-class InSetTable(Table):
-    """Nodes of a named set of the mesh file."""
-
-    set: Text
-
-
-class IndicesTable(Table):
-    """Nodes by number."""
-
-    indices: leaf(node_list, "an array of node numbers from 0")
-
-
-WHERE = 'a comparison such as "x < 0.01 and z >= 0.5"'
-SELECTIONS = {
-    "box": InBoxTable,
-    "sphere": InSphereTable,
-    "halfspace": InHalfSpaceTable,
-    "set": InSetTable,
-    "indices": IndicesTable,
-}
-Nodes = one_of(other=leaf(where_text, WHERE), what=WHERE, **SELECTIONS)
-
-
-class PinTable(Table):
-    """[[soft.pin]]"""
-
-    nodes: Nodes
-    axes: leaf(axes_of, "letters of 'xyz'") = None
-    velocity: MovingVector = None
-
-
-class NodeForceTable(Table):
-    """[[soft.force]]"""
-
-    nodes: Nodes
-    vector: MovingVector
-
-
 class BodyTable(Table):
     """What every body has."""
 
@@ -209,6 +140,8 @@ class SoftTable(BodyTable):
     velocity: Vector = None
     pin: list[PinTable] = ()
     force: list[NodeForceTable] = ()
+    traction: list[TractionTable] = ()
+    pressure: list[PressureTable] = ()
 
 
 class RadiusLength(Table):
@@ -253,19 +186,6 @@ class MeshShape(Table):
 
     mesh: Text
     repair: Flag = None
-
-
-class BodyForceTable(Table):
-    """[[rigid.force]]"""
-
-    vector: MovingVector
-    at: Vector = None
-
-
-class TorqueTable(Table):
-    """[[rigid.torque]]"""
-
-    vector: MovingVector
 
 
 class RigidTable(BodyTable):

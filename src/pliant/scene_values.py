@@ -23,7 +23,7 @@ from pliant.bodies import inertia_matrix
 from pliant.checks import LABEL_RULE, label, unit_quaternion, unit_vector
 from pliant.errors import SceneError
 from pliant.scene_problems import did_you_mean
-from pliant.selections import Where
+from pliant.selections import from_text
 
 FORMAT = 1
 """The number of this file format."""
@@ -165,11 +165,11 @@ def poisson_ratio(value: Any) -> float:
     return result
 
 
-def node_list(value: Any) -> list[int]:
-    """A list of node numbers."""
+def index_list(value: Any, kind: str) -> list[int]:
+    """A list of numbers of nodes or faces (the `kind`)."""
     if not isinstance(value, list) or not value:
-        raise ValueError("is not an array of node numbers")
-    if any(isinstance(node, bool) or not isinstance(node, int) or not 0 <= node < 2**31 for node in value):
+        raise ValueError(f"is not an array of {kind} numbers")
+    if any(isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < 2**31 for index in value):
         raise ValueError("is not an array of whole numbers from 0")
     return value
 
@@ -181,11 +181,12 @@ def number_list(value: Any) -> list[float]:
     return [finite(entry) for entry in value]
 
 
-def where_text(value: Any) -> str:
-    """A comparison of coordinates with numbers."""
+def selection_text(value: Any) -> str:
+    """A comparison of coordinates with numbers, or "all"."""
     if not isinstance(value, str):
-        raise ValueError("is not a selection of nodes")
-    return Where(value).text
+        raise ValueError("is not a selection")
+    from_text(value)
+    return value
 
 
 def axes_of(value: Any) -> str:

@@ -17,9 +17,10 @@ from pliant.materials import Material
 from pliant.scene import Keyframes, Scene
 from pliant.scene_build import inside
 from pliant.scene_layout import scene_text
-from pliant.scene_run import RunSettings
+from pliant.scene_run import RunSettings, option_kinds
+from pliant.scene_schema import CUSTOM, FILE_LAWS
 from pliant.scene_values import FORMAT
-from pliant.solve import SOLVERS
+from pliant.solve.options import SOLVERS
 
 Tables = dict[str, Any]
 
@@ -82,17 +83,19 @@ def describe(
 
 def given(thing: Any, *keys: str) -> Tables:
     """Those of some fields of a dataclass that differ from their defaults."""
-    defaults = {entry.name: entry.default for entry in fields(thing)}
-    values = {key: getattr(thing, key) for key in keys}
-    return {key: plain(value) for key, value in values.items() if value is not None and value != defaults[key]}
+    defaults = {entry.name: plain(entry.default) for entry in fields(thing)}
+    values = {key: plain(getattr(thing, key)) for key in keys}
+    return {key: value for key, value in values.items() if value is not None and value != defaults[key]}
 
 
 def plain(value: Any) -> Any:
-    """Tuples as lists, keyframes as a table, plain numbers; functions of time stay what they are."""
+    """Tuples and arrays as lists, keyframes as a table, plain numbers; functions of time stay what they are."""
     if isinstance(value, Keyframes):
-        return {"times": list(value.times), "values": [list(entry) for entry in value.values]}
+        return {"times": list(value.times), "values": plain(value.values)}
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
@@ -100,20 +103,21 @@ def soft_table(body: Soft, mesh: Tables) -> Tables:
     """[[soft]]"""
     table = {"name": body.name, "mesh": mesh, "material": material_table(body.material)}
     table |= given(body, "position", "rotation", "velocity", "friction", "restitution", "collide")
-    table["pin"] = [pin_table(pin) for pin in body.pins]
-    table["force"] = [{"nodes": nodes_value(f.nodes), "vector": plain(f.vector)} for f in body.forces]
+    table["pin"] = [
+        {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")} for p in body.pins
+    ]
+    table["force"] = [
+        {"nodes": selection_value(f.nodes), "vector": plain(f.vector), **given(f, "spread")} for f in body.forces
+    ]
+    table["traction"] = [{"faces": selection_value(t.faces), "vector": plain(t.vector)} for t in body.tractions]
+    table["pressure"] = [{"faces": selection_value(p.faces), "pressure": plain(p.pressure)} for p in body.pressures]
     return table
 
 
-def pin_table(pin: Any) -> Tables:
-    """[[soft.pin]]"""
-    axes = {} if pin.axes == "xyz" else {"axes": pin.axes}
-    velocity = {} if pin.velocity is None else {"velocity": plain(pin.velocity)}
-    return {"nodes": nodes_value(pin.nodes), **axes, **velocity}
-
-
 def material_table(material: Material) -> Tables:
-    """[materials.NAME]"""
+    """[materials.NAME]; a law made from Python functions is only itself, and no file can say it."""
+    if material.law == CUSTOM:
+        return {"law": CUSTOM, "material": material}
     table = {key: getattr(material, key) for key in ("law", "young", "poisson", "density")}
     table |= given(material, "damping", "mass_damping")
     return table if material.plasticity is None else table | {"plasticity": dict(vars(material.plasticity))}
@@ -138,8 +142,10 @@ def shape_table(shape: shapes.Shape) -> Tables:
     return {type(shape).__name__.lower(): values if len(values) > 1 else next(iter(values.values()))}
 
 
-def nodes_value(selection: select.Selection) -> Any:
-    """The value of `nodes`."""
+def selection_value(selection: select.Selection) -> Any:
+    """The value of `nodes` or `faces`."""
+    if isinstance(selection, select.Everything):
+        return "all"
     if isinstance(selection, select.Where):
         return selection.text
     if isinstance(selection, select.InBox):
@@ -152,7 +158,7 @@ def nodes_value(selection: select.Selection) -> Any:
         return {"set": selection.name}
     if isinstance(selection, select.Indices):
         return {"indices": selection.indices.tolist()}
-    raise SceneError(f"a scene file cannot say the selection {selection!r}; give node indices instead")
+    raise SceneError(f"a scene file cannot say the selection {selection!r}; give indices instead")
 
 
 def joint_table(joint: Any) -> Tables:
@@ -160,7 +166,7 @@ def joint_table(joint: Any) -> Tables:
     kind = next(name for name, joint_class in JOINTS.items() if type(joint) is joint_class)
     table = {"name": joint.name, "type": kind, "a": joint.a.name, "b": joint.b.name, "at": plain(joint.at)}
     if getattr(joint, "nodes", None) is not None:
-        table["nodes"] = nodes_value(joint.nodes)
+        table["nodes"] = selection_value(joint.nodes)
     own = [entry.name for entry in fields(joint) if entry.name not in ("a", "b", "at", "nodes", "name")]
     return table | given(joint, *own)
 
@@ -171,11 +177,19 @@ def run_table(run: RunSettings) -> Tables:
     table |= {"frames_per_second": run.frames_per_second, "output": list(run.output), "color": run.color}
     if run.camera is not None:
         table["camera"] = {key: list(value) for key, value in run.camera.plain().items()}
-    kind = next(name for name, solver in SOLVERS.items() if type(run.solver) is solver)
-    options = given(run.solver, *(entry.name for entry in fields(run.solver)))
-    kinds = {entry.name: type(entry.default) for entry in fields(run.solver)}
-    exact = {key: kinds[key](value) if kinds[key] in (int, float, bool) else value for key, value in options.items()}
-    return table | {"solver": {"type": kind, **exact}}
+    return table | {"solver": solver_table(run.solver)}
+
+
+def solver_table(solver: Any) -> Tables:
+    """run.solver"""
+    name = next(name for name, kind in SOLVERS.items() if type(solver) is kind)
+    for option in fields(solver):
+        if getattr(solver, option.name) is None and option.default is not None:
+            raise SceneError(
+                f"run.solver.{option.name}: None cannot be saved to a file; left out, it would be {option.default!r}"
+            )
+    kinds = option_kinds(type(solver))
+    return {"type": name, **{key: kinds[key](value) for key, value in given(solver, *kinds).items()}}
 
 
 def name_materials(tables: Tables) -> Tables:
@@ -190,17 +204,32 @@ def name_materials(tables: Tables) -> Tables:
 
 
 def check_saveable(scene: Scene) -> None:
-    """Raise SceneError that names every function of time in the scene which is not Keyframes."""
+    """Raise SceneError that names everything in the scene that only Python can say."""
     lines = []
     for kind in ("soft", "rigid"):
         for body in describe(scene, lambda body: {}, lambda body: {})[kind]:
-            for key in functions(body):
-                lines.append(
-                    f"{kind} body {body['name']!r}: {key}: a Python function of time cannot be saved to a file; "
-                    "use pliant.Keyframes(times, values) instead"
-                )
+            lines += [f"{kind} body {body['name']!r}: {line}" for line in unsaveable(body)]
     if lines:
         raise SceneError("\n".join(lines))
+
+
+def unsaveable(body: Tables) -> Iterator[str]:
+    """What the table of a body holds that no file can: functions, displacements node by node."""
+    if body.get("material", {}).get("law") == CUSTOM:
+        yield (
+            "material: a law made from Python functions cannot be saved to a file; "
+            f"use one of the laws {', '.join(FILE_LAWS)} instead"
+        )
+    for index, pin in enumerate(body.get("pin", ())):
+        if isinstance(pin.get("displacement"), list) and isinstance(pin["displacement"][0], list):
+            yield (
+                f"pin[{index}].displacement: an array with a row for each node cannot be saved to a file; "
+                "use one vector for all nodes of a pin instead"
+            )
+    for key in functions({name: value for name, value in body.items() if name != "material"}):
+        yield (
+            f"{key}: a Python function of time cannot be saved to a file; use pliant.Keyframes(times, values) instead"
+        )
 
 
 def functions(value: Any, key: str = "") -> Iterator[str]:

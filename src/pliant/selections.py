@@ -1,4 +1,5 @@
-"""Selections of nodes: in Python a boolean mask or indices; in files boxes, spheres, half-spaces, sets, comparisons."""
+"""Selections of nodes and faces: in Python a boolean mask or indices; in files boxes, spheres, half-spaces, sets,
+comparisons, or all of them."""
 
 import re
 from dataclasses import dataclass
@@ -7,24 +8,44 @@ import numpy as np
 
 from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
+from pliant.faces import Faces
 
 
 class Selection:
-    """Something that picks nodes of a mesh: `select(points, sets)` gives sorted indices."""
+    """Something that picks nodes of a mesh, or faces of its boundary."""
 
     def select(self, points: np.ndarray, sets: dict[str, np.ndarray]) -> np.ndarray:
+        """Sorted indices of the nodes picked; points: (n, 3) [m], sets: the named sets of nodes of the mesh."""
         raise NotImplementedError  # abstract: each kind of selection below says how
+
+    def select_faces(self, faces: Faces, sets: dict[str, np.ndarray]) -> np.ndarray:
+        """Sorted indices of the faces picked: those whose centre would be picked if it were a node."""
+        return self.select(faces.centres, sets)
+
+
+@dataclass(frozen=True)
+class Everything(Selection):
+    """All nodes, all faces."""
+
+    def select(self, points, sets):
+        return np.arange(len(points))
 
 
 @dataclass(frozen=True, eq=False)
 class Indices(Selection):
-    """Nodes by number."""
+    """Nodes or faces by number."""
 
     indices: np.ndarray
 
     def select(self, points, sets):
-        if self.indices.size and (self.indices.min() < 0 or self.indices.max() >= len(points)):
-            raise SceneError(f"node indices must be in 0..{len(points) - 1}, got {self.indices.tolist()[:8]}")
+        return self._within(len(points), "node")
+
+    def select_faces(self, faces, sets):
+        return self._within(len(faces), "face")
+
+    def _within(self, count: int, kind: str) -> np.ndarray:
+        if self.indices.size and (self.indices.min() < 0 or self.indices.max() >= count):
+            raise SceneError(f"{kind} indices must be in 0..{count - 1}, got {self.indices.tolist()[:8]}")
         return np.unique(self.indices)
 
 
@@ -75,7 +96,7 @@ class InHalfSpace(Selection):
 
 @dataclass(frozen=True)
 class InSet(Selection):
-    """Nodes of a named set of the mesh file."""
+    """Nodes of a named set of the mesh file; faces with all three nodes in it."""
 
     name: str
 
@@ -84,6 +105,9 @@ class InSet(Selection):
             known = ", ".join(sorted(sets)) or "none"
             raise SceneError(f"the mesh has no node set {self.name!r}; it has: {known}")
         return np.unique(sets[self.name])
+
+    def select_faces(self, faces, sets):
+        return np.flatnonzero(np.isin(faces.triangles, self.select(faces.centres, sets)).all(axis=1))
 
 
 _COMPARISON = re.compile(r"\s*([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
@@ -104,7 +128,7 @@ class Where(Selection):
         if not all(parts):
             raise SceneError(
                 f"selection {self.text!r} is not understood; allowed: comparisons of x, y, z with a number "
-                f"(<, <=, >, >=) joined by 'and', as in \"x < 0.01 and z >= 0.5\""
+                f"(<, <=, >, >=) joined by 'and', as in \"x < 0.01 and z >= 0.5\"; or 'all'"
             )
         return [("xyz".index(p[1]), _COMPARE[p[2]], float(p[3])) for p in parts]
 
@@ -115,15 +139,23 @@ class Where(Selection):
         return np.flatnonzero(mask)
 
 
-def as_selection(value, name: str) -> Selection:
-    """A selection from a Selection, a boolean mask, indices, or a comparison text."""
+def from_text(text: str) -> Selection:
+    """The selection that a text says: "all", or comparisons."""
+    return Everything() if text.strip() == "all" else Where(text)
+
+
+def as_selection(value, name: str, kind: str = "node") -> Selection:
+    """A selection of nodes or faces (the `kind`) from a Selection, a boolean mask, indices, or a text."""
     if isinstance(value, Selection):
         return value
     if isinstance(value, str):
-        return Where(value)
-    array = np.asarray(value)
+        return from_text(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
     if array.dtype == bool and array.ndim == 1:
         return Indices(np.flatnonzero(array))
     if np.issubdtype(array.dtype, np.integer) and array.ndim <= 1:
         return Indices(np.atleast_1d(array))
-    raise SceneError(f"{name} must be a mask, node indices, a selection or a comparison text, got {value!r}")
+    raise SceneError(f"{name} must be a mask, {kind} indices, a selection or a comparison text, got {value!r}")

@@ -12,7 +12,7 @@ from pliant.errors import SceneError
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
 from pliant.scene import Scene
-from pliant.solve import Dual
+from pliant.solve import Newton
 from pliant.solve.make import make_solver
 from pliant.step import step as advance
 
@@ -22,15 +22,13 @@ PRECISIONS = ("float32", "float64")
 class Simulation:
     """A scene in motion, with time step `dt` [s].
 
-    solver: pliant.Dual(...). device: "cpu". precision: "float32" or "float64" of the solve (positions and velocities
-    are always float64). threads: how many, None for all cores; results do not depend on it.
+    solver: pliant.Newton() unless another is given. device: "cpu". precision: "float32" or "float64" of the dual solver
+    (positions and velocities are always float64). threads: how many, None for all cores; results do not depend on it.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
         self.scene, self.dt = scene, number(dt, "dt", low=0, open_low=True)
-        self.solver = Dual() if solver is None else solver
-        if not isinstance(self.solver, Dual):
-            raise SceneError(f"solver must be a pliant.Dual(...), got {self.solver!r}")
+        self.solver = Newton() if solver is None else solver
         if device != "cpu":
             raise SceneError(f"device must be 'cpu', got {device!r}")
         if precision not in PRECISIONS:
@@ -128,19 +126,20 @@ class Simulation:
     def strain(self, body: Soft) -> np.ndarray:
         """Total strain (m, 6) per element: xx, yy, zz, yz, xz, xy with engineering shear, in the element's rotated
         frame."""
-        return self._elements(body, report.element_fields(self.model, self.state)[0])
+        return self.of_elements(body, report.element_fields(self.model, self.state)[0])
 
     def plastic_strain(self, body: Soft) -> np.ndarray:
         """Plastic strain (m, 6) per element, as `strain`."""
-        return self._elements(body, self.state.plastic_strain)
+        return self.of_elements(body, self.state.plastic_strain)
 
     def stress(self, body: Soft) -> np.ndarray:
         """Cauchy stress (m, 6) [Pa] per element: xx, yy, zz, yz, xz, xy in world axes."""
-        return self._elements(body, report.element_fields(self.model, self.state)[1])
+        return self.of_elements(body, report.element_fields(self.model, self.state)[1])
 
-    def _elements(self, body: Soft, lanes: np.ndarray) -> np.ndarray:
-        i, start = self._soft(body), self.model.element_start
-        return from_lanes(lanes, self.model.element_count)[start[i] : start[i + 1]]
+    def of_elements(self, body: Soft, lanes: np.ndarray) -> np.ndarray:
+        """The rows (m, c) of a body's elements from values in lanes (g, c, LANES)."""
+        i, start = self._soft(body), self.model.group_start
+        return from_lanes(lanes[start[i] : start[i + 1]], len(body.mesh.tets))
 
     @property
     def contacts(self) -> report.ContactReport:

@@ -99,3 +99,50 @@ def restitution_target(gap, speed_before, restitution, threshold, h, recovery, m
     bounces = restitution > 0.0 and speed_before < -threshold and gap + h * speed_before <= 0.0
     bounce = -restitution * speed_before if bounces else push
     return max(push, bounce) if gap < 0.0 else bounce
+
+
+@formula
+def bounded_impulse(rest, weight, low, high):
+    """Impulse of a soft row clamp(weight rest, low, high), its slope against the velocity, and its potential [J].
+
+    rest = b - J u, weight = 1 / R (theory section 2, primal form).
+    """
+    free = weight * rest
+    l = min(max(free, low), high)
+    inside = l == free
+    return l, (weight if inside else 0.0), (0.5 * free * rest if inside else l * (rest - 0.5 * l / weight))
+
+
+@formula
+def cone_impulse(y, friction, normal, tangent):
+    """Impulse of a soft frictional contact: y = (n, t1, t2) projected on Coulomb's cone in the norm of the compliances.
+
+    normal, tangent: compliances of the rows. Returns the impulse (3), its slopes against -J u (nn, 11, 22, 12, n2, n1),
+    and the potential [J] (Castro, Permenter and Han 2022, section IV).
+    """
+    radius = math.sqrt(y[1] * y[1] + y[2] * y[2])
+    sticks = radius <= friction * y[0]
+    opens = y[0] <= -friction * tangent / normal * radius
+    safe = radius if radius > 0.0 else 1.0
+    d1, d2 = y[1] / safe, y[2] / safe
+    share = 1.0 / (1.0 + friction * friction * tangent / normal)
+    n = share * (y[0] + friction * tangent / normal * radius)
+    t = friction * n
+    along, across = friction * friction * share / normal, t / (safe * tangent)
+    slides_nn, slides_n1, slides_n2 = share / normal, friction * share / normal * d1, friction * share / normal * d2
+    l0, l1, l2 = n, t * d1, t * d2
+    l0, l1, l2 = (y[0] if sticks else l0), (y[1] if sticks else l1), (y[2] if sticks else l2)
+    l0, l1, l2 = (0.0 if opens else l0), (0.0 if opens else l1), (0.0 if opens else l2)
+    there = 0.0 if opens else 1.0
+    return (
+        (l0, l1, l2),
+        (
+            there * (1.0 / normal if sticks else slides_nn),
+            there * (1.0 / tangent if sticks else along * d1 * d1 + across * d2 * d2),
+            there * (1.0 / tangent if sticks else along * d2 * d2 + across * d1 * d1),
+            there * (0.0 if sticks else (along - across) * d1 * d2),
+            there * (0.0 if sticks else slides_n2),
+            there * (0.0 if sticks else slides_n1),
+        ),
+        0.5 * (normal * l0 * l0 + tangent * (l1 * l1 + l2 * l2)),
+    )

@@ -34,6 +34,12 @@ def scale(s, a):
 
 
 @formula
+def scale9(s, a):
+    """s a for a matrix"""
+    return (s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5], s * a[6], s * a[7], s * a[8])
+
+
+@formula
 def norm(a):
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 

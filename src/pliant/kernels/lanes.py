@@ -66,3 +66,33 @@ def load9(a, group, lane):
 def tuple9(a):
     """A flat array of nine numbers as a tuple."""
     return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])
+
+
+@formula
+def load9_from(a, group, first, lane):
+    """Nine components of one lane from component `first` on, as a tuple."""
+    return (
+        a[group, first, lane],
+        a[group, first + 1, lane],
+        a[group, first + 2, lane],
+        a[group, first + 3, lane],
+        a[group, first + 4, lane],
+        a[group, first + 5, lane],
+        a[group, first + 6, lane],
+        a[group, first + 7, lane],
+        a[group, first + 8, lane],
+    )
+
+
+@formula
+def store3(a, group, first, lane, v):
+    """Writes three components. (A loop over a tuple's items may stay a loop, and then the lanes do not vectorise.)"""
+    a[group, first, lane], a[group, first + 1, lane], a[group, first + 2, lane] = v[0], v[1], v[2]
+
+
+@formula
+def store9(a, group, first, lane, v):
+    """Writes nine components."""
+    store3(a, group, first, lane, (v[0], v[1], v[2]))
+    store3(a, group, first + 3, lane, (v[3], v[4], v[5]))
+    store3(a, group, first + 6, lane, (v[6], v[7], v[8]))

@@ -53,11 +53,16 @@ class BlockPattern:
 
     def find(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Index of the stored block of each pair, and whether it is stored transposed (the upper triangle is)."""
+        return self.look_up(first, second)[:2]
+
+    def look_up(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `find`, and whether the pattern has the pair at all."""
         i, j = self.place[first], self.place[second]
         low, high = np.minimum(i, j), np.maximum(i, j)
         column = np.repeat(np.arange(len(self.order)), np.diff(self.column_start))
-        key = column * len(self.order) + self.row
-        return np.searchsorted(key, high * len(self.order) + low), i > j
+        key, wanted = column * len(self.order) + self.row, high * len(self.order) + low
+        index = np.searchsorted(key, wanted).clip(max=len(key) - 1)
+        return index, i > j, key[index] == wanted
 
 
 def _minimum_degree(graph) -> np.ndarray:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant import report
-from pliant.kernels.lanes import from_lanes
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,8 @@ def element_fields(sim) -> list[ElementFields]:
     """The fields of every soft body, in the order of the scene."""
     model = sim.model
     strain, stress = report.element_fields(model, sim.state)
-    columns = [from_lanes(lanes, model.element_count) for lanes in (strain, stress, sim.state.plastic_strain)]
-    spans = [slice(first, last) for first, last in zip(model.element_start, model.element_start[1:])]
-    return [ElementFields(*(column[span] for column in columns)) for span in spans]
+    lanes = (strain, stress, sim.state.plastic_strain)
+    return [ElementFields(*(sim.of_elements(body, values) for values in lanes)) for body in sim.scene.soft_bodies]
 
 
 def von_mises(stress: np.ndarray) -> np.ndarray:

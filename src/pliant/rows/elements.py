@@ -49,3 +49,17 @@ def compliance(model, h: float) -> np.ndarray:
     single = np.where(there, (1 + model.poisson) / safe, 1.0)
     coupled = np.where(there, -model.poisson / safe, 0.0)
     return np.ascontiguousarray(np.stack([single, coupled], axis=1))
+
+
+def elastic_gradients(model, plastic: np.ndarray) -> np.ndarray:
+    """Rest gradients (g, 9, LANES) seen from the plastic shape: F_e = F (I + e_p)^-1 = Ds B (I + e_p)^-1.
+
+    To first order in the strains the elastic strain is e - e_p, as in the rows of the dual solver.
+    """
+    if not model.plastic or not np.any(plastic):
+        return model.gradients
+    halves = plastic * np.array([1, 1, 1, 0.5, 0.5, 0.5])[:, None]
+    tensor = halves[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3, plastic.shape[2])
+    inverse = np.linalg.inv(np.eye(3) + tensor.transpose(0, 3, 1, 2))
+    rows = model.gradients.reshape(-1, 3, 3, plastic.shape[2])
+    return np.ascontiguousarray(np.einsum("gijl,gljk->gikl", rows, inverse).reshape(model.gradients.shape))

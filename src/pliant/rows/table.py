@@ -78,6 +78,22 @@ def concatenate(parts: list[Rows]) -> Rows:
     return Rows(start, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
+def entry_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
+    """Pairs of entries of every row block with a Jacobian: entry i, entry j, triple i, triple j, (slice, lane)
+    each."""
+    columns = []
+    for s in range(joints.slices):
+        for i in range(joints.start[s], joints.start[s + 1]):
+            for j in range(joints.start[s], i + 1):
+                used = np.flatnonzero(np.any(joints.jacobian[i] != 0, axis=0) & np.any(joints.jacobian[j] != 0, axis=0))
+                pair = [np.full(len(used), i), np.full(len(used), j), joints.triples[i, used], joints.triples[j, used]]
+                columns.append([*pair, np.stack([np.full(len(used), s), used], axis=1)])
+    if not columns:
+        none = np.zeros(0, np.int64)
+        return none, none, none, none, np.zeros((0, 2), np.int64)
+    return tuple(np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))
+
+
 @kernel
 def row_diagonals(start, triples, jacobian, compliance, inverse_mass, regularization, out):
     """Diagonal of J M^-1 J^T + R (slices, 3, LANES); 1 for rows that are not there."""

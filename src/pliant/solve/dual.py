@@ -7,21 +7,21 @@ from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.elements import element_diagonals, element_targets
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
-from pliant.linalg.friction import Friction, no_friction
+from pliant.linalg.friction import Friction
 from pliant.linalg.mprgp import solve_mprgp
-from pliant.linalg.operators import SystemOperator, rows_only
+from pliant.linalg.operators import SystemOperator
 from pliant.linalg.pgs import solve_pgs
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import DIAGONAL_BASIS, IDENTITY_BASIS, compliance
 from pliant.rows.table import Rows, count_rows, row_diagonals
+from pliant.solve.gaps import close_joint_gaps
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
+from pliant.solve.warm import keep_impulses, warm_impulses
 
 POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
 RIGID = 1e-5
-# Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
-GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
 
 
 class DualSolver:
@@ -39,16 +39,16 @@ class DualSolver:
     def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
         """The new velocity triples and what it took; the state's warm start is renewed."""
         operator, diagonal = self._operator(model, prediction, rows, h)
-        n, element_size = len(operator.scale), model.volume.size * 6
+        element_size = model.volume.size * 6
         b = self._right_hand_side(model, prediction, rows, operator, h)
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
-        x = self._warm_impulses(state, rows, n, element_size) / operator.scale
+        x = self._warm_impulses(state, rows, element_size) / operator.scale
         info = self._minimise(operator, b, low, high, friction, x)
         impulse = (x * operator.scale).astype(np.float64)
         velocity = np.empty(prediction.u.shape, self.dtype)
         transposed_product(operator, x, velocity)
-        self._keep_impulses(state, rows, impulse, element_size)
+        keep_impulses(state, rows, impulse, element_size)
         info.rows = model.element_count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return prediction.u + velocity, info
@@ -125,31 +125,10 @@ class DualSolver:
         step = np.maximum(diagonal[first], diagonal[second]).astype(self.dtype)
         return Friction(normal, first, second, coefficient, step, self.options.friction == "cone")
 
-    def _warm_impulses(self, state, rows: StepRows, n, element_size) -> np.ndarray:
-        """Impulses of the step before, matched by element, joint and contact key; zero for a cold start."""
-        impulse = np.zeros(n, self.dtype)
-        if not self.options.warm_start:
-            return impulse
-        warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
-        if element_size:
-            impulse[:element_size] = warm.elements.ravel()
-        impulse[element_size : element_size + joint_size] = warm.joints.ravel()
-        if len(rows.contacts) and len(warm.contact_key):
-            place = np.searchsorted(warm.contact_key, rows.contacts.key).clip(max=len(warm.contact_key) - 1)
-            known = warm.contact_key[place] == rows.contacts.key
-            for c in range(3):
-                impulse[element_size + rows.contact_index[known] + c * LANES] = warm.contacts[place[known], c]
-        return impulse
-
-    def _keep_impulses(self, state, rows: StepRows, impulse, element_size) -> None:
-        warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
-        if element_size:
-            warm.elements = impulse[:element_size].reshape(warm.elements.shape)
-        warm.joints = impulse[element_size : element_size + joint_size].reshape(warm.joints.shape)
-        order = np.argsort(rows.contacts.key)
-        index = element_size + rows.contact_index[order]
-        warm.contact_key = rows.contacts.key[order]
-        warm.contacts = np.stack([impulse[index + c * LANES] for c in range(3)], axis=1)
+    def _warm_impulses(self, state, rows: StepRows, element_size) -> np.ndarray:
+        """Impulses of the step before; zero for a cold start."""
+        impulse = warm_impulses(state, rows, element_size)
+        return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
     def _minimise(self, operator, b, low, high, friction, x) -> Info:
         options = self.options
@@ -178,26 +157,7 @@ class DualSolver:
     def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
         """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
         took."""
-        diagonal = np.empty(rows.target.shape)
-        geometry = (rows.start, rows.triples, rows.jacobian)
-        row_diagonals(*geometry, rows.compliance, inverse_mass, GAP_REGULARIZATION, diagonal)
-        compliance = rows.compliance + GAP_REGULARIZATION * diagonal
-        operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
-        b = (operator.scale * rows.target.ravel()).astype(self.dtype)
-        x, unbounded = np.zeros_like(b), np.full_like(b, np.inf)
-        arguments = (
-            no_friction(self.dtype),
-            x,
-            np.empty((4, len(b)), self.dtype),
-            GAP_REDUCTION,
-            GAP_PRODUCTS,
-            b.copy(),
-            1,
-        )
-        products, _, _ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
-        move = np.empty((model.triple_count, 3), self.dtype)
-        transposed_product(operator, x, move)
-        return move, products
+        return close_joint_gaps(model, rows, inverse_mass, self.dtype)
 
 
 def _block_of(index: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ problem, exact however stiff.
 
 import numpy as np
 
-from pliant.dynamics import Prediction
+from pliant.dynamics import Prediction, mass_blocks
 from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import gather_slots, row_product
@@ -26,10 +26,11 @@ from pliant.linalg.operators import EliminatedOperator, apply_transposed, rows_o
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import IDENTITY_BASIS
-from pliant.rows.table import Rows, row_diagonals
+from pliant.rows.table import Rows, entry_pairs, row_diagonals
 from pliant.solve.dual import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
+from pliant.solve.warm import keep_impulses
 
 ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 
@@ -41,7 +42,7 @@ class EliminatedSolver(DualSolver):
         super().__init__(options, model, np.float64)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.joint_pairs = _joint_pairs(joints)
+        self.joint_pairs = entry_pairs(joints)
         tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
         first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
         second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
@@ -77,7 +78,7 @@ class EliminatedSolver(DualSolver):
             change, info, impulse[joint_size:] = self._solve_contacts(model, state, prediction, rows, values, u)
             u += change
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
-        self._keep_impulses(state, rows, impulse, 0)
+        keep_impulses(state, rows, impulse, 0)
         return u, info
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
@@ -90,7 +91,7 @@ class EliminatedSolver(DualSolver):
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
         """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
-        lam, mu = model.lame
+        lam, mu = model.lam, model.mu
         element_weight = h * (h + model.damping) * model.volume
         values = np.zeros((len(self.pattern.row), 3, 3))
         rotation = rows.elements.rotation
@@ -100,11 +101,11 @@ class EliminatedSolver(DualSolver):
             self.joint_pairs[1],
             self.joint_pairs[4],
             rows.joints.jacobian,
-            weight,
+            np.concatenate([weight, np.zeros_like(weight)], axis=1),
             self.joint_index,
             values,
         )
-        mass = _mass_blocks(model, prediction, h)
+        mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
         u = prediction.u
         right = np.einsum("kij,kj->ki", mass, u)
@@ -130,7 +131,7 @@ class EliminatedSolver(DualSolver):
 
     def _elastic_impulses(self, model, rows: StepRows, weight, h) -> np.ndarray:
         """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
-        lam, mu = model.lame
+        lam, mu = model.lam, model.mu
         target = np.empty((len(model.volume), 6, LANES))
         element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
         slots = np.zeros(model.volume.size * 12 + 1)
@@ -163,38 +164,9 @@ class EliminatedSolver(DualSolver):
         offset = rows.joints.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
-        x = self._warm_impulses(state, rows, offset + len(goal), 0)[offset:] / system.scale
+        x = self._warm_impulses(state, rows, 0)[offset:] / system.scale
         info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale
-
-
-def _mass_blocks(model, prediction, h: float) -> np.ndarray:
-    """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
-    n = model.node_count
-    blocks = np.zeros((model.triple_count, 3, 3))
-    diagonal = np.arange(3)
-    blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
-    blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
-    s = prediction.inverse_mass[n + 1 :: 2][~model.static]
-    inverse = s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
-    blocks[n + 1 :: 2][~model.static] = np.linalg.inv(inverse)
-    return blocks
-
-
-def _joint_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
-    """Pairs of entries of every joint block with a Jacobian: entry i, entry j, triple i, triple j, (slice, lane)
-    each."""
-    columns = []
-    for s in range(joints.slices):
-        for i in range(joints.start[s], joints.start[s + 1]):
-            for j in range(joints.start[s], i + 1):
-                used = np.flatnonzero(np.any(joints.jacobian[i] != 0, axis=0) & np.any(joints.jacobian[j] != 0, axis=0))
-                pair = [np.full(len(used), i), np.full(len(used), j), joints.triples[i, used], joints.triples[j, used]]
-                columns.append([*pair, np.stack([np.full(len(used), s), used], axis=1)])
-    if not columns:
-        none = np.zeros(0, np.int64)
-        return none, none, none, none, np.zeros((0, 2), np.int64)
-    return tuple(np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))

@@ -8,7 +8,8 @@ class Info:
     """The last step: iterations (products with the matrix, or sweeps), relative residual, whether it met the
     tolerance, rows.
 
-    active: rows at a bound. timings: seconds per stage of the step.
+    newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
+    line-search factor. active: rows at a bound. timings: seconds per stage of the step.
     """
 
     solver: str = ""
@@ -20,4 +21,7 @@ class Info:
     contacts: int = 0
     refreshes: int = 0
     drift_iterations: int = 0
+    newton_iterations: int = 0
+    linear: str = ""
+    shortest_step: float = 1.0
     timings: dict[str, float] = field(default_factory=dict)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pliant.checks import number
 from pliant.errors import SceneError
 
+LINEAR = ("auto", "cholesky", "pcg", "jacobi")
+
 
 def _choice(value, name: str, allowed: tuple) -> None:
     if value not in allowed:
@@ -44,4 +46,27 @@ class Dual:
         number(self.regularization, "Dual regularization", low=0)
 
 
-SOLVERS = {"dual": Dual}
+@dataclass(frozen=True)
+class Newton:
+    """The primal solver: Newton's method on the incremental potential of a step (S 4.4); converged, for any law.
+
+    tolerance: stop after a correction of at most this part of the step's motion, in the energy norm (no units, no
+    dependence on the mesh); what is left after it is of the order of its square. max_iterations: 1 makes it linearly
+    implicit. linear: how the linear systems are solved, "cholesky" (block L D L^T), "pcg" (conjugate gradients in
+    float32 with two levels of preconditioning), "jacobi" (with one) or "auto" by the work each takes. integrator:
+    "euler" (implicit Euler), or "bdf2" of second order with little damping.
+    """
+
+    tolerance: float = 1e-2
+    max_iterations: int = 50
+    linear: str = "auto"
+    integrator: str = "euler"
+
+    def __post_init__(self):
+        _choice(self.linear, "Newton linear", LINEAR)
+        _choice(self.integrator, "Newton integrator", ("euler", "bdf2"))
+        number(self.tolerance, "Newton tolerance", low=0, open_low=True)
+        number(self.max_iterations, "Newton max_iterations", low=1)
+
+
+SOLVERS = {"newton": Newton, "dual": Dual}

@@ -12,7 +12,7 @@ from pliant.formulas.elements import (
     stiffness_block,
 )
 from pliant.formulas.matrix3 import multiply_vector
-from pliant.formulas.rotation import nearest_rotation
+from pliant.formulas.svd import nearest_rotation
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.lanes import LANES, load3, load6, load9
 

@@ -1,23 +1,35 @@
-"""Loops over row blocks for the primal form: J^T W J into blocks, J^T into impulses, impulses from velocities."""
+"""Loops over row blocks for the primal form: J^T G J into blocks, J^T into impulses, impulses from velocities."""
 
+import math
+
+import numpy as np
+
+from pliant.formulas.contact import bounded_impulse, cone_impulse
+from pliant.formulas.matrix3 import symmetric_multiply_vector
 from pliant.jit import kernel
-from pliant.kernels.lanes import LANES
+from pliant.kernels.lanes import LANES, load6
 
 
 @kernel
 def add_row_blocks(first, second, place, jacobian, weight, block_index, values_inout):
-    """Adds J_i^T W J_j for pairs of entries (first, second) of row blocks at place (slice, lane) to the blocks named.
+    """Adds J_i^T G J_j for pairs of entries (first, second) of row blocks at place (slice, lane) to the blocks named.
 
-    weight (slices, 3, LANES) is R^-1; a block index k < 0 stands for block -2 - k, stored transposed.
+    weight (slices, 6, LANES) is G, symmetric in Voigt order; a block index k < 0 stands for block -2 - k, stored
+    transposed.
     """
     for k in range(first.shape[0]):
         i, j, s, lane = first[k], second[k], place[k, 0], place[k, 1]
-        index = block_index[k]
-        for r in range(3):
-            for c in range(3):
-                total = 0.0
-                for row in range(3):
-                    total += weight[s, row, lane] * jacobian[i, 3 * row + r, lane] * jacobian[j, 3 * row + c, lane]
+        index, g = block_index[k], load6(weight, s, lane)
+        for c in range(3):
+            column = symmetric_multiply_vector(
+                g, (jacobian[j, c, lane], jacobian[j, 3 + c, lane], jacobian[j, 6 + c, lane])
+            )
+            for r in range(3):
+                total = (
+                    jacobian[i, r, lane] * column[0]
+                    + jacobian[i, 3 + r, lane] * column[1]
+                    + jacobian[i, 6 + r, lane] * column[2]
+                )
                 if index >= 0:
                     values_inout[index, r, c] += total
                 else:
@@ -48,3 +60,42 @@ def row_impulses(start, triples, jacobian, target, weight, velocity, out):
                     for c in range(3):
                         rate += jacobian[entry, 3 * row + c, lane] * velocity[triple, c]
                 out[(s * 3 + row) * LANES + lane] = weight[s, row, lane] * (target[s, row, lane] - rate)
+
+
+@kernel
+def row_response(
+    start, triples, jacobian, target, low, high, friction, compliance, velocity, slip_out, impulse_out, curvature_out
+):
+    """Impulses (slices, 3, LANES) and curvatures G (slices, 6, LANES) of soft rows at a velocity (triples, 3); returns
+    the rows' potential [J] (theory section 2, primal form).
+
+    compliance (slices, 3, LANES): R > 0. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
+    """
+    energy = 0.0
+    rest = np.empty(3)
+    for s in range(start.shape[0] - 1):
+        for lane in range(LANES):
+            for row in range(3):
+                rate = 0.0
+                for entry in range(start[s], start[s + 1]):
+                    for c in range(3):
+                        rate += jacobian[entry, 3 * row + c, lane] * velocity[triples[entry, lane], c]
+                rest[row] = target[s, row, lane] - rate
+            if friction[s, lane] > 0.0:
+                normal, tangent = compliance[s, 0, lane], compliance[s, 1, lane]
+                y = (rest[0] / normal, rest[1] / tangent, rest[2] / tangent)
+                l, g, e = cone_impulse(y, friction[s, lane], normal, tangent)
+                for c in range(3):
+                    impulse_out[s, c, lane] = l[c]
+                for c in range(6):
+                    curvature_out[s, c, lane] = g[c]
+                slip_out[s, lane] = math.sqrt(rest[1] * rest[1] + rest[2] * rest[2])
+                energy += e
+                continue
+            for row in range(3):
+                l, g, e = bounded_impulse(
+                    rest[row], 1.0 / compliance[s, row, lane], low[s, row, lane], high[s, row, lane]
+                )
+                impulse_out[s, row, lane], curvature_out[s, row, lane] = l, g
+                energy += e
+    return energy

@@ -1,0 +1,153 @@
+"""Laws as named tuples of parameters in lanes, with one compiled call for each of a law's three formulas.
+
+Kernels over elements are written once and compiled for the law they are given; only laws in use are compiled.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from pliant.formulas import materials as m
+from pliant.formulas.hyperelastic import moduli, principal_stress
+from pliant.formulas.svd import signed_svd
+from pliant.jit import FASTMATH, formula
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+INLINE = {"forceinline": True, "fastmath": FASTMATH, "error_model": "numpy"}
+
+
+class Linear(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]; the corotated formulas in an unrotated frame."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class Corotated(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class Arap(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class Stvk(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class FixedCorotated(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class StableNeohookean(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+
+
+class Neohookean(NamedTuple):
+    """Lame parameters (groups, LANES) [Pa]; floor (groups, LANES): J below which ln J is continued, 0: nowhere."""
+
+    lam: np.ndarray
+    mu: np.ndarray
+    floor: np.ndarray
+
+
+# name of a law: its tuple and its three formulas
+LAWS = {
+    "linear": (Linear, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
+    "corotated": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
+    "arap": (Arap, m.psi_arap, m.stress_arap, m.dstress_arap),
+    "stvk": (Stvk, m.psi_stvk, m.stress_stvk, m.dstress_stvk),
+    "fixed_corotated": (FixedCorotated, m.psi_fixed_corotated, m.stress_fixed_corotated, m.dstress_fixed_corotated),
+    "neohookean": (Neohookean, m.psi_neohookean, m.stress_neohookean, m.dstress_neohookean),
+    "stable_neohookean": (
+        StableNeohookean,
+        m.psi_stable_neohookean,
+        m.stress_stable_neohookean,
+        m.dstress_stable_neohookean,
+    ),
+}
+FORMULAS = {entry[0]: entry[1:] for entry in LAWS.values()}
+
+
+def deform(law, f, group, lane):
+    """Of the element in (group, lane) with deformation gradient f: U, s, V, P [Pa], psi [J/m3]. (Compiled only.)"""
+    raise TypeError(f"no law {type(law).__name__}")
+
+
+def stiffness_moduli(law, s, group, lane):
+    """A (6), symmetric (3), skew (3) moduli [Pa] at stretches s, not projected. (Compiled only.)"""
+    raise TypeError(f"no law {type(law).__name__}")
+
+
+def _bound(law, number: int):
+    """The law's formula with its parameters filled in: (law, s, group, lane) -> value; None for no law of ours."""
+    kind = getattr(law, "instance_class", None)
+    if kind not in FORMULAS:
+        return None
+    function = FORMULAS[kind][number]
+    if "parameters" in kind._fields:
+        return formula(lambda law, s, group, lane: function(s, law.parameters))
+    if "floor" in kind._fields:
+        return formula(
+            lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane], law.floor[group, lane])
+        )
+    return formula(lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane]))
+
+
+@overload(deform, jit_options=INLINE)
+def _deform(law, f, group, lane):
+    psi, stress = _bound(law, 0), _bound(law, 1)
+    if psi is None:
+        return None
+    if law.instance_class is Linear:
+        return _deform_linear
+
+    def implementation(law, f, group, lane):
+        u, s, v = signed_svd(f)
+        return u, s, v, principal_stress(u, stress(law, s, group, lane), v), psi(law, s, group, lane)
+
+    return implementation
+
+
+def _deform_linear(law, f, group, lane):
+    """e = (F + F^T)/2 - I: the corotated formulas on the diagonal, shear beside it."""
+    s, lam, mu = (f[0], f[4], f[8]), law.lam[group, lane], law.mu[group, lane]
+    t = m.stress_corotated(s, lam, mu)
+    a, b, c = f[5] + f[7], f[2] + f[6], f[1] + f[3]
+    p = (t[0], mu * c, mu * b, mu * c, t[1], mu * a, mu * b, mu * a, t[2])
+    return IDENTITY, s, IDENTITY, p, m.psi_corotated(s, lam, mu) + 0.5 * mu * (a * a + b * b + c * c)
+
+
+@overload(stiffness_moduli, jit_options=INLINE)
+def _stiffness_moduli(law, s, group, lane):
+    stress, dstress = _bound(law, 1), _bound(law, 2)
+    if stress is None:
+        return None
+    if law.instance_class is Linear:
+
+        def linear(law, s, group, lane):
+            double = 2.0 * law.mu[group, lane]
+            return dstress(law, s, group, lane), (double, double, double), (0.0, 0.0, 0.0)
+
+        return linear
+
+    def implementation(law, s, group, lane):
+        return moduli(s, stress(law, s, group, lane), dstress(law, s, group, lane))
+
+    return implementation

@@ -1,0 +1,129 @@
+"""The incremental potential of a step: inertia, elasticity, damping, rows (S 4.4; theory sections 2 and 5).
+
+Phi(u) = 1/2 (u - u*)^T M (u - u*) + E(x + h u) + damping + rows; its minimum is the velocity of implicit Euler.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.dynamics import Prediction, mass_blocks, pressure_forces
+from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
+from pliant.kernels.lanes import LANES
+from pliant.linalg.pcg import dot
+from pliant.rows.assemble import StepRows
+from pliant.rows.elements import elastic_gradients
+from pliant.rows.potential import RowPotential
+from pliant.solve.laws import RECOVERY_FLOOR
+from pliant.solve.warm import warm_impulses
+
+
+@dataclass
+class Workspace:
+    """Arrays of the elements that are reused from step to step: frames (g, 21, LANES), slots, elastic energies and
+    viscous powers (g,)."""
+
+    frames: np.ndarray
+    slots: np.ndarray
+    energy: np.ndarray
+    viscous: np.ndarray
+
+    @classmethod
+    def of(cls, groups: int) -> "Workspace":
+        """Room for that many groups of elements."""
+        return cls(np.empty((groups, 21, LANES)), np.zeros(groups * 12 * LANES + 1), np.empty(groups), np.empty(groups))
+
+
+class Increment:
+    """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
+
+    def __init__(self, model, laws, space: Workspace, free, state, prediction: Prediction, rows: StepRows, h: float):
+        self.free = free
+        self.model, self.laws, self.space = model, laws, space
+        self.x, self.h, self.time = state.x, h, state.time + h
+        self.u_star, self.mass = prediction.u, mass_blocks(model, prediction, h)
+        self.rotation, self.damped = rows.elements.rotation, bool(np.any(model.damping > 0))
+        self.damping_weight = h * model.damping * model.volume
+        shift = warm_impulses(state, rows, 0).reshape(rows.table.target.shape)
+        self.row_potential = RowPotential(rows.table, self._mobility(prediction), shift)
+        self.gradients = elastic_gradients(model, rows.elements.plastic)
+        self.pressure_before = pressure_forces(model, self.x, self.time) if model.pressures else None
+        self.follow = np.zeros_like(self.x)
+        self._continue_inverted()
+
+    def _mobility(self, prediction: Prediction) -> np.ndarray:
+        """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
+        mobility = prediction.inverse_mass.copy()
+        n = self.model.node_count
+        stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
+        mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
+        return mobility
+
+    def _continue_inverted(self) -> None:
+        """Elements that start the step nearly inverted get a finite energy, so that they can recover."""
+        for law in self.laws:
+            if law.has_barrier:
+                self._evaluate_elements(self.x)
+                s = self.space.frames[:, 9:12]
+                law.law.floor[:] = np.where(s.prod(axis=1) < RECOVERY_FLOOR, RECOVERY_FLOOR, 0.0)
+
+    def _evaluate_elements(self, x: np.ndarray) -> None:
+        model, space = self.model, self.space
+        slots = space.slots[:-1].reshape(-1, 12, LANES)
+        geometry = (x, model.element_nodes, self.gradients, model.volume)
+        for law in self.laws:
+            law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
+
+    def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
+        model, space, h, n = self.model, self.space, self.h, self.model.node_count
+        away = u - self.u_star
+        gradient = np.einsum("kij,kj->ki", self.mass, away)
+        value = 0.5 * float(dot(away, gradient))
+        if n:
+            v = np.ascontiguousarray(u[:n])
+            self._evaluate_elements(self.x + h * v)
+            slots = space.slots[:-1].reshape(-1, 12, LANES)
+            if self.damped:
+                material = (model.lam, model.mu, model.damping * model.volume)
+                damp_elements(v, model.element_nodes, model.gradients, self.rotation, *material, space.viscous, slots)
+                value += h * float(space.viscous.sum())
+            elastic = np.empty((n, 3))
+            gather_nodes(space.slots, model.adjacency_start, model.adjacency, elastic)
+            gradient[:n] += h * elastic
+            value += float(space.energy.sum())
+            if self.pressure_before is not None:
+                gradient[:n] -= h * self.follow
+                value -= h * float(dot(self.follow, v))
+        value += self.row_potential.evaluate(u)
+        self.row_potential.add_impulses(gradient, -1.0)
+        return value, gradient
+
+    def renew(self, u: np.ndarray) -> None:
+        """Bring what lags behind up to date: the rows' shifts, Coulomb's discs, and pressures on the moved faces."""
+        self.row_potential.renew()
+        if self.pressure_before is not None:
+            self.follow = self._pressure_change(u)
+
+    def _pressure_change(self, u: np.ndarray) -> np.ndarray:
+        """Forces (n, 3) [N] of the pressures at the end of the step, less those at its start."""
+        x = self.x + self.h * u[: self.model.node_count]
+        return pressure_forces(self.model, x, self.time) - self.pressure_before
+
+    def lag(self, u: np.ndarray) -> float:
+        """How far what lags behind is from u, as an energy [J]."""
+        lag = self.row_potential.mismatch()
+        if self.pressure_before is not None:
+            change = self.h * (self._pressure_change(u) - self.follow)
+            mass = self.model.node_mass + self.h * self.h * self.model.node_stiffness
+            lag += float(np.sum(change**2 / mass[:, None]))
+        return lag
+
+    def fill_blocks(self, blocks_out: np.ndarray) -> None:
+        """Stiffness blocks of all elements times h^2, damping included, at the frames last evaluated."""
+        model = self.model
+        weight = self.h * self.h * model.volume
+        damping = (self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
+        for law in self.laws:
+            arguments = (self.space.frames, self.gradients, weight, *damping, blocks_out)
+            law.stiffness(law.law, law.first, law.last, *arguments)

@@ -1,0 +1,137 @@
+"""Newton's method on the incremental potential of a step (S 4.4): projected Hessian, line search, warm start."""
+
+import numpy as np
+
+from pliant.dynamics import Prediction
+from pliant.linalg.pcg import dot
+from pliant.rows import joints as joint_rows
+from pliant.rows.assemble import StepRows
+from pliant.rows.table import Rows, count_rows
+from pliant.solve.gaps import close_joint_gaps
+from pliant.solve.increment import Increment, Workspace
+from pliant.solve.info import Info
+from pliant.solve.laws import compile_laws
+from pliant.solve.options import Newton
+from pliant.solve.primal_system import PrimalSystem
+from pliant.solve.warm import keep_impulses
+
+# Armijo's constant, and the rounding of the potential relative to its parts.
+SUFFICIENT, ROUNDING = 1e-4, 1e-13
+SHORTEST_STEP = 1e-6
+# Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
+MOST_TRIALS, OVERSHOOT = 30, 0.3
+# What lags behind is renewed once the square of the correction is below this part of the lag.
+RENEW = 1.0
+# Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
+FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
+
+
+class NewtonSolver:
+    """Minimises the incremental potential; elements of any law, rigid bodies, joints, contacts with friction."""
+
+    def __init__(self, options: Newton, model, state):
+        self.options, self.dtype = options, np.dtype(np.float64)
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+        self.system = PrimalSystem(model, joints, options.linear)
+        self.laws = compile_laws(model)
+        self.space = Workspace.of(len(model.volume))
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        free = self.system.free
+        increment = Increment(model, self.laws, self.space, free, state, prediction, rows, h)
+        u = prediction.u + free * state.warm.change
+        kick = _kinetic(increment.mass, free * (prediction.u - state.velocity_triples()))
+        u, info = self.minimise(increment, u, state.velocity_triples(), kick)
+        state.warm.change = u - prediction.u
+        keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
+        info.rows = int(count_rows(rows.table.start, rows.table.jacobian))
+        return u, info
+
+    def minimise(self, increment: Increment, u: np.ndarray, before: np.ndarray, kick: float) -> tuple[np.ndarray, Info]:
+        """Newton iterations from u; before: the velocity at the start of the step; kick: twice the kinetic energy [J]
+        that external forces alone would give."""
+        system, free, options = self.system, self.system.free, self.options
+        u, value, gradient = self._start(increment, u)
+        info = Info("newton", linear=system.linear, converged=False)
+        last = None
+        for iteration in range(int(options.max_iterations)):
+            gradient = gradient * free
+            increment.fill_blocks(system.blocks)
+            potential = increment.row_potential
+            x = increment.x if iteration == 0 else None
+            system.assemble(increment.mass, potential.rows, potential.curvature, x)
+            size = system.local_norm(gradient)
+            forcing = FIRST_FORCING if last is None else _clip(0.9 * (size / last) ** 2)
+            direction, products = system.solve(-gradient, forcing)
+            info.iterations += products
+            info.newton_iterations = iteration + 1
+            slope = float(dot(gradient, direction))
+            scale = kick + system.quadratic(free * u) - _kinetic(increment.mass, free * u)
+            scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
+            u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
+            info.shortest_step = min(info.shortest_step, factor)
+            lag = increment.lag(u)
+            info.residual = float(np.sqrt((max(-slope, 0.0) + lag) / scale)) if scale > 0 else 0.0
+            if info.residual <= options.tolerance:
+                info.converged = True
+                break
+            last = size
+            if lag > 0.0 and max(-slope, 0.0) <= RENEW * (lag + options.tolerance**2 * scale):
+                increment.renew(u)
+                value, gradient = increment.evaluate(u)
+                last = None
+        return u, info
+
+    def _start(self, increment: Increment, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+        """The warm start, or the nearest velocity on the way from rest to it where the potential is finite."""
+        increment.row_potential.follow_slip(u)
+        value, gradient = increment.evaluate(u)
+        free, share = self.system.free, 1.0
+        while not np.isfinite(value) and share > SHORTEST_STEP:
+            share *= 0.5
+            u = np.where(free == 0, u, share * u)
+            value, gradient = increment.evaluate(u)
+        return u, value, gradient
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
+        took."""
+        return close_joint_gaps(model, rows, inverse_mass, self.dtype)
+
+
+def _clip(forcing: float) -> float:
+    return min(max(forcing, SMALLEST_FORCING), LARGEST_FORCING)
+
+
+def _kinetic(mass: np.ndarray, u: np.ndarray) -> float:
+    """u^T M u."""
+    return float(np.einsum("ki,kij,kj->", u, mass, u))
+
+
+def _line_search(increment: Increment, u, value: float, gradient, direction, slope: float):
+    """A step that lowers the potential enough (Armijo) and does not overshoot by much: u, value, gradient, step.
+
+    Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
+    taken instead, which is near the lowest point (the potential of contacts has kinks).
+    """
+    factor, allowance, best = 1.0, 100 * ROUNDING * (abs(value) + abs(slope)), None
+    for _ in range(MOST_TRIALS):
+        trial = u + factor * direction
+        new, new_gradient = increment.evaluate(trial)
+        if np.isfinite(new) and new <= value + SUFFICIENT * factor * slope + allowance:
+            end = float(dot(increment.free * new_gradient, direction))
+            if best is not None and new > best[1]:
+                break
+            best = trial, new, new_gradient, factor
+            if end <= OVERSHOOT * abs(slope):
+                return best
+            factor *= min(max(slope / (slope - end), 0.1), 0.9)
+        else:
+            factor *= 0.5 if np.isfinite(new) else 0.25
+    if best is None:
+        value, gradient = increment.evaluate(u)
+        return u, value, gradient, 0.0
+    value, gradient = increment.evaluate(best[0])
+    return best[0], value, gradient, best[3]

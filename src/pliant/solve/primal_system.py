@@ -1,0 +1,193 @@
+"""The primal system M + h^2 K + J^T G J: assembled from element blocks, solved by the method that fits it."""
+
+import numpy as np
+from numba import get_num_threads
+
+from pliant.jit import kernel
+from pliant.kernels.cpu.rows import add_row_blocks
+from pliant.kernels.lanes import LANES
+from pliant.linalg.block_ldl import BlockPattern, factor, restrict
+from pliant.linalg.pcg import (
+    BlockJacobi,
+    FactorPreconditioner,
+    RowTerms,
+    apply_block_jacobi,
+    dot_slices,
+    multiply,
+    solve_pcg,
+)
+from pliant.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals, sliced_pattern
+from pliant.linalg.two_level import Pieces, two_level
+from pliant.rows.table import Rows, entry_pairs
+
+ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
+# Multiplications of 3x3 blocks up to which a factorisation beats iterations.
+DIRECT_WORK = 1_500_000
+MAX_ITERATIONS = 2000
+# Slices of rows from which on several threads pay.
+PARALLEL_SLICES = 96
+
+
+class PrimalSystem:
+    """The matrix of a model, with its pattern; `linear`: "cholesky", "pcg" or "auto"."""
+
+    def __init__(self, model, joints: Rows, linear: str):
+        self.count, self.node_count = model.triple_count, model.node_count
+        lanes_of = np.flatnonzero(model.volume.ravel() > 0)
+        self.pattern = sliced_pattern(self.count, model.tets, lanes_of)
+        self.free = np.ones((self.count, 3))
+        self.free[: self.node_count] = model.free
+        self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
+        self.factors = None
+        if linear in ("auto", "cholesky"):
+            factors = FactorPattern(model, joints, self.free)
+            if linear == "cholesky" or factors.work <= DIRECT_WORK:
+                self.factors = factors
+        self.linear = "cholesky" if self.factors else "jacobi" if linear == "jacobi" else "pcg"
+        self.pieces = Pieces.of(model)
+        dtype = np.float64 if self.factors else np.float32
+        self.dtype, pattern = np.dtype(dtype), self.pattern
+        self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
+        self.sums = np.empty((pattern.column.size, 9), dtype)
+        self.matrix = SlicedMatrix(pattern.start, pattern.column, np.empty((len(pattern.column), 9, LANES), dtype))
+        self.packed_free = pattern.pack(self.free, dtype, 1.0)
+        self.offsets = pattern.offsets()
+        shape = (pattern.slices, 3, LANES)
+        self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
+        self.inverse = np.empty((pattern.slices, 9, LANES), dtype)
+
+    def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
+        """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
+
+        x (n, 3): where the nodes are, to renew the coarse level of the preconditioner; None: it stays.
+        """
+        pattern, dtype = self.pattern, self.dtype
+        diagonal = np.zeros((pattern.slices * LANES, 9), dtype)
+        diagonal[pattern.place] = mass.reshape(-1, 9)
+        diagonal = np.ascontiguousarray(diagonal.reshape(-1, LANES, 9).transpose(0, 2, 1))
+        lists = (pattern.part_start, pattern.source, pattern.target)
+        places = (pattern.start, pattern.column)
+        gather_matrix(*places, *lists, self.blocks, self.packed_free, diagonal, self.sums, self.matrix.values)
+        self.rows = RowTerms(
+            rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
+        )
+        self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
+        extra = np.zeros((pattern.slices, 9, LANES), dtype)
+        add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
+        invert_diagonals(pattern.start, self.matrix.values, extra, self.inverse)
+        if self.factors:
+            numbers = self.factors.factorise(self.blocks, mass, rows, curvature)
+            self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
+        else:
+            self._precondition(x)
+
+    def _precondition(self, x: np.ndarray | None) -> None:
+        """Two levels at the start of a step; later iterations keep the coarse level and renew the blocks."""
+        if self.linear == "jacobi":
+            self.preconditioner = BlockJacobi(self.inverse)
+        elif x is not None:
+            arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
+            self.preconditioner = two_level(self.pieces, self.pattern, *arguments)
+
+    def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
+        # of unit size, so that no number of a float32 solve is denormal
+        size = np.abs(b).max(initial=1e-300)
+        right = self.pattern.pack(b * self.free / size, self.dtype)
+        iterations, _ = solve_pcg(
+            self.matrix,
+            self.rows,
+            self.packed_free,
+            self.preconditioner,
+            right,
+            self.x,
+            self.work,
+            tolerance,
+            MAX_ITERATIONS,
+            self.parallel,
+        )
+        return size * self.pattern.unpack(self.x), iterations
+
+    def local_norm(self, gradient: np.ndarray) -> float:
+        """sqrt(g^T D^-1 g) with the diagonal blocks D."""
+        r = self.pattern.pack(gradient, self.dtype)
+        apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
+        return float(np.sqrt(max(dot_slices(r, self.x), 0.0)))
+
+    def quadratic(self, u: np.ndarray) -> float:
+        """u^T A u without the rows, over the free components."""
+        x = self.pattern.pack(u * self.free, self.dtype)
+        nothing = RowTerms(np.zeros(1, np.int64), self.rows.offset[:0], self.rows.jacobian[:0], self.rows.weight[:0])
+        multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
+        return float(dot_slices(x, self.x))
+
+
+class FactorPattern:
+    """Where the blocks of elements and joints lie in L D L^T, found once."""
+
+    def __init__(self, model, joints: Rows, free: np.ndarray):
+        self.free = free
+        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
+        pairs = entry_pairs(joints)
+        first = np.concatenate([pair[0] for pair in tets] + [pairs[2]])
+        second = np.concatenate([pair[1] for pair in tets] + [pairs[3]])
+        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        column_length = np.diff(self.pattern.start).astype(float)
+        self.work = float(np.sum(column_length * (column_length + 1) / 2))
+        every = np.arange(model.triple_count)
+        self.diagonal_blocks = self.pattern.find(every, every)[0]
+        self.element_index = np.full((model.volume.size, len(ELEMENT_PAIRS)), -1, np.int64)
+        there = np.flatnonzero(model.volume.ravel() > 0)
+        for k, (i, j) in enumerate(ELEMENT_PAIRS):
+            self.element_index[there, k] = self.signed_index(model.tets[:, i], model.tets[:, j])[0]
+
+    def signed_index(self, first, second) -> tuple[np.ndarray, np.ndarray]:
+        """Stored block of each pair of triples, -2 - index when it is stored transposed; and whether there is one."""
+        index, transposed, found = self.pattern.look_up(first, second)
+        return np.where(transposed, -2 - index, index), found
+
+    def factorise(self, blocks, mass, rows: Rows, curvature):
+        """Numbers of the factors. Pairs of triples that only contacts couple are left out."""
+        values = np.zeros((len(self.pattern.row), 3, 3))
+        scatter_blocks(blocks, self.element_index, values)
+        values[self.diagonal_blocks] += mass
+        i, j, triple_i, triple_j, place = entry_pairs(rows)
+        index, found = self.signed_index(triple_i, triple_j)
+        add_row_blocks(i[found], j[found], place[found], rows.jacobian, curvature, index[found], values)
+        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
+        return factor(self.pattern, values)
+
+
+@kernel
+def scatter_blocks(blocks, index, values_inout):
+    """Adds element blocks (m, 10, 9) to the blocks named by index (m, 10); -1: none, -2 - k: transposed into k."""
+    for element in range(index.shape[0]):
+        for pair in range(index.shape[1]):
+            k = index[element, pair]
+            if k >= 0:
+                for r in range(3):
+                    for c in range(3):
+                        values_inout[k, r, c] += blocks[element, pair, 3 * r + c]
+            elif k < -1:
+                for r in range(3):
+                    for c in range(3):
+                        values_inout[-2 - k, c, r] += blocks[element, pair, 3 * r + c]
+
+
+@kernel
+def add_row_diagonals(rows, free, out):
+    """Adds the diagonal blocks of J^T G J to out (slices, 9, LANES); free: flat, 0 for prescribed components."""
+    for s in range(rows.start.shape[0] - 1):
+        for lane in range(LANES):
+            g = rows.weight[s, :, lane]
+            for e in range(rows.start[s], rows.start[s + 1]):
+                at = rows.offset[e, lane]
+                j = rows.jacobian[e, :, lane]
+                for c in range(3):
+                    a0 = g[0] * j[c] + g[5] * j[3 + c] + g[4] * j[6 + c]
+                    a1 = g[5] * j[c] + g[1] * j[3 + c] + g[3] * j[6 + c]
+                    a2 = g[4] * j[c] + g[3] * j[3 + c] + g[2] * j[6 + c]
+                    for r in range(3):
+                        both = free[at + r * LANES] * free[at + c * LANES]
+                        value = both * (j[r] * a0 + j[3 + r] * a1 + j[6 + r] * a2)
+                        out[at // (3 * LANES), 3 * r + c, at % LANES] += value

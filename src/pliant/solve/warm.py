@@ -1,0 +1,33 @@
+"""The impulses of a step, kept for the warm start of the next and for readers."""
+
+import numpy as np
+
+from pliant.kernels.lanes import LANES
+from pliant.rows.assemble import StepRows
+
+
+def keep_impulses(state, rows: StepRows, impulse: np.ndarray, element_size: int) -> None:
+    """Store the impulses of elements (the first element_size), joints and contacts, contacts sorted by key."""
+    warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
+    if element_size:
+        warm.elements = impulse[:element_size].reshape(warm.elements.shape)
+    warm.joints = impulse[element_size : element_size + joint_size].reshape(warm.joints.shape).copy()
+    order = np.argsort(rows.contacts.key)
+    index = element_size + rows.contact_index[order]
+    warm.contact_key = rows.contacts.key[order]
+    warm.contacts = np.stack([impulse[index + c * LANES] for c in range(3)], axis=1)
+
+
+def warm_impulses(state, rows: StepRows, element_size: int) -> np.ndarray:
+    """Impulses of the step before as one line of numbers, matched by element, joint and contact key."""
+    warm, joint_size = state.warm, rows.joint_slices * 3 * LANES
+    impulse = np.zeros(element_size + rows.table.target.size)
+    if element_size:
+        impulse[:element_size] = warm.elements.ravel()
+    impulse[element_size : element_size + joint_size] = warm.joints.ravel()
+    if len(rows.contacts) and len(warm.contact_key):
+        place = np.searchsorted(warm.contact_key, rows.contacts.key).clip(max=len(warm.contact_key) - 1)
+        known = warm.contact_key[place] == rows.contacts.key
+        for c in range(3):
+            impulse[element_size + rows.contact_index[known] + c * LANES] = warm.contacts[place[known], c]
+    return impulse
