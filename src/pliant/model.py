@@ -156,6 +156,10 @@ class State:
     plastic_strain: np.ndarray  # (g, 6, LANES)
     warm: WarmStart
 
+    def copy(self) -> "State":
+        """A state of its own."""
+        return State.from_arrays({name: np.copy(value) for name, value in self.arrays().items()})
+
     def velocity_triples(self) -> np.ndarray:
         """Velocities as triples (n + 2 b, 3)."""
         bodies = np.stack([self.body_velocity, self.body_angular_velocity], axis=1).reshape(-1, 3)

@@ -103,6 +103,17 @@ class Scene:
 
         return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
 
+    def equilibrium(self, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+        """The scene at rest under its loads: a Simulation with the same readers, which can also go on with `dt` [s].
+
+        load_steps: gravity, forces, tractions, pressures and prescribed displacements grow in so many steps (one that
+        fails is halved). time [s]: at which loads that are functions of time are taken; prescribed velocities count as
+        held. A scene that can move as a whole is refused; no equilibrium within reach is a SolverError.
+        """
+        from pliant.statics import equilibrium  # as above
+
+        return equilibrium(self, solver=solver, load_steps=load_steps, time=time, dt=dt, threads=threads)
+
 
 def _free_name(kind: str, first: int, taken) -> str:
     """The first of kind + number, from `first` on, that is not taken."""

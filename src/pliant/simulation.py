@@ -35,8 +35,8 @@ class Simulation:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
         self.model, self.state = build(scene)
-        self._threads = thread_count(threads, len(self.model.volume) + len(self.model.joints.start))
-        self._solver = make_solver(self.solver, self.model, self.state, precision)
+        self.thread_count = thread_count(threads, len(self.model.volume) + len(self.model.joints.start))
+        self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
 
     @property
@@ -46,9 +46,9 @@ class Simulation:
 
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
-        with use_threads(self._threads):
+        with use_threads(self.thread_count):
             for _ in range(n):
-                self.info = advance(self.model, self.state, self._solver, self.dt)
+                self.info = advance(self.model, self.state, self.working_solver, self.dt)
         return self
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:

@@ -36,13 +36,18 @@ class NewtonSolver:
         self.system = PrimalSystem(model, joints, options.linear)
         self.laws = compile_laws(model)
         self.space = Workspace.of(len(model.volume))
+        # a static solve starts from rest and measures its corrections by the motion so far [J]
+        self.static, self.motion = False, 0.0
 
     def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
         """The new velocity triples and what it took; the state's warm start is renewed."""
         free = self.system.free
         increment = Increment(model, self.laws, self.space, free, state, prediction, rows, h)
-        u = prediction.u + free * state.warm.change
-        kick = _kinetic(increment.mass, free * (prediction.u - state.velocity_triples()))
+        if self.static:
+            u, kick = self._static_start(increment, prediction.u), self.motion
+        else:
+            u = prediction.u + free * state.warm.change
+            kick = _kinetic(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
         state.warm.change = u - prediction.u
         keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
@@ -68,9 +73,10 @@ class NewtonSolver:
             info.iterations += products
             info.newton_iterations = iteration + 1
             slope = float(dot(gradient, direction))
-            scale = kick + system.quadratic(free * u) - _kinetic(increment.mass, free * u)
-            scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
             u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
+            motion = system.quadratic(free * u) - _kinetic(increment.mass, free * u)
+            scale = kick + motion
+            scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
             info.shortest_step = min(info.shortest_step, factor)
             lag = increment.lag(u)
             info.residual = float(np.sqrt((max(-slope, 0.0) + lag) / scale)) if scale > 0 else 0.0
@@ -82,7 +88,23 @@ class NewtonSolver:
                 increment.renew(u)
                 value, gradient = increment.evaluate(u)
                 last = None
+        self.motion = max(self.motion, motion) if self.static else 0.0
         return u, info
+
+    def _static_start(self, increment: Increment, predicted: np.ndarray) -> np.ndarray:
+        """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""
+        u = np.where(self.system.free == 0, predicted, 0.0)
+        if not np.any(u):
+            return u
+        _, held = increment.evaluate(np.zeros_like(u))
+        little = 1e-6 * float(np.abs(increment.x).max(initial=1.0)) / (increment.h * float(np.abs(u).max()))
+        _, moved = increment.evaluate(little * u)
+        increment.evaluate(np.zeros_like(u))
+        increment.fill_blocks(self.system.blocks)
+        potential = increment.row_potential
+        self.system.assemble(increment.mass, potential.rows, potential.curvature, increment.x)
+        answer, _ = self.system.solve(-self.system.free * (moved - held) / little, 1e-3)
+        return u + answer
 
     def _start(self, increment: Increment, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """The warm start, or the nearest velocity on the way from rest to it where the potential is finite."""

@@ -1,0 +1,97 @@
+"""What a static problem must not be: free to move as a whole, or answered with inverted elements."""
+
+import numpy as np
+
+from pliant.errors import SceneError, SolverError
+from pliant.rows import joints as joint_rows
+
+# Singular values below this are motions that nothing resists; and how many nodes of a pin are looked at.
+RANK, MOST_NODES = 1e-6, 60
+
+
+def refuse_free_motions(model, state) -> list[str]:
+    """Raise if nothing holds a body; returns the names of bodies that are held but free to swing.
+
+    A soft body is held by pins and joints that resist all six of its motions as a whole; one that is joined to
+    something held may swing about its joints, as a rigid body may. Bodies that may touch others are let pass.
+    """
+    bodies = np.flatnonzero(~model.static)
+    names = [*model.soft_names, *(model.rigid_names[b] for b in bodies)]
+    own = [_own_rows(model, state, i) for i in range(len(model.soft_names))]
+    rank = [np.linalg.matrix_rank(rows, tol=RANK) if len(rows) else 0 for rows in own] + [0] * len(bodies)
+    links = _links(model, bodies)
+    held = {i for i in range(len(names)) if rank[i] == 6 and any(pin_of == i for pin_of in _pinned_bodies(model))}
+    held |= {i for i, j in links if j < 0}
+    while True:
+        more = {i for i, j in links if j in held} | {j for i, j in links if i in held and j >= 0}
+        if more <= held:
+            break
+        held |= more
+    loose = [i for i in range(len(names)) if i not in held and not _may_touch(model, bodies)[i]]
+    if loose:
+        raise SceneError(
+            f"equilibrium: {', '.join(repr(names[i]) for i in loose)} can move or turn as a whole without resistance; "
+            f"pin nodes or join it to something that is held"
+        )
+    return [names[i] for i in range(len(names)) if rank[i] < 6]
+
+
+def _pinned_bodies(model) -> set[int]:
+    """Soft bodies with pins."""
+    return {int(np.searchsorted(model.node_start, pin.nodes[0], side="right") - 1) for pin in model.pins}
+
+
+def _links(model, bodies) -> list[tuple[int, int]]:
+    """Pairs of bodies (soft, then moving rigid) that joints connect; -1 stands for the world and static bodies."""
+    number = {int(b): len(model.soft_names) + k for k, b in enumerate(bodies)}
+    joints, links = model.joints, []
+    for k in range(len(joints.family)):
+        ends = []
+        for side in (joints.a, joints.b):
+            if side.kind[k] == joint_rows.BODY:
+                ends.append(number.get(int(side.index[k, 0]), -1))
+            elif side.kind[k] == joint_rows.WORLD:
+                ends.append(-1)
+            else:
+                ends.append(int(np.searchsorted(model.node_start, side.index[k, 0], side="right") - 1))
+        links += [(i, j) for i, j in (ends, ends[::-1]) if i >= 0]
+    return links
+
+
+def _own_rows(model, state, soft: int) -> np.ndarray:
+    """Rows (k, 6) of the pins of a soft body on its motions as a whole, turns scaled by its size."""
+    first, last = model.node_start[soft], model.node_start[soft + 1]
+    x = state.x[first:last]
+    centre, size = x.mean(axis=0), max(float(np.ptp(x, axis=0).max()), 1e-9)
+    rows = []
+    for pin in model.pins:
+        nodes = pin.nodes[(pin.nodes >= first) & (pin.nodes < last)]
+        for node in nodes[np.unique(np.linspace(0, len(nodes) - 1, MOST_NODES).astype(int))] if len(nodes) else []:
+            for axis in np.flatnonzero(pin.axes):
+                direction = np.eye(3)[axis]
+                rows.append(np.concatenate([direction, np.cross(state.x[node] - centre, direction) / size]))
+    return np.array(rows).reshape(-1, 6)
+
+
+def _may_touch(model, bodies) -> list[bool]:
+    """Whether each soft and each moving rigid body may touch another one."""
+    collidable = set(model.collidable.tolist())
+    soft = [False] * len(model.soft_names)
+    for surface in model.soft_surfaces:
+        i = int(np.searchsorted(model.node_start, surface.nodes[0], side="right") - 1)
+        soft[i] = soft[i] or len(surface.against) > 0
+    return soft + [int(b) in collidable and len(collidable) > 1 for b in bodies]
+
+
+def refuse_inverted(model, state) -> None:
+    """Raise if an element is turned inside out."""
+    corners = state.x[model.tets]
+    edges = np.stack([corners[:, i] - corners[:, 3] for i in range(3)], axis=2)
+    volume = np.linalg.det(edges) if len(model.tets) else np.zeros(0)
+    bad = np.flatnonzero(~(volume > 0))
+    if len(bad):
+        body = int(np.searchsorted(model.element_start, bad[0], side="right") - 1)
+        raise SolverError(
+            f"equilibrium: {len(bad)} elements of {model.soft_names[body]!r} came out inverted, the first is element "
+            f"{int(bad[0] - model.element_start[body])}: the load is more than this material can carry"
+        )

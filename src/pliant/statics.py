@@ -1,0 +1,183 @@
+"""Equilibrium of a scene: Newton's method on the total potential, in load steps (S 4.4 with h -> infinity).
+
+A static solve is an implicit step from rest with a very long time step: inertia then vanishes beside stiffness, and the
+step's potential is the total potential energy. Scenes with rigid bodies or contacts, whose rows are linear only for
+small motions, begin with short steps that grow (pseudo-transient continuation); an implicit step from rest with
+velocity u leaves the forces M u / h out of balance, which says how far equilibrium is.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.checks import at_time
+from pliant.dynamics import mass_blocks, predict
+from pliant.errors import SolverError
+from pliant.jit import use_threads
+from pliant.simulation import Simulation
+from pliant.solve.options import Newton
+from pliant.static_checks import refuse_free_motions, refuse_inverted
+from pliant.step import step
+
+# Length of a static step against the time in which a node answers the stiffness around it.
+LONG = 1e6
+# First step [s] of a scene with rigid bodies or contacts, its growth, and the largest turn [rad] of a body in a step.
+FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
+# Most steps for one load, and how often a load step that fails is halved.
+MOST_STEPS, MOST_HALVINGS = 400, 6
+# Forces out of balance, relative to those applied, that count as equilibrium; and the same for the last motion,
+# relative to the size of the scene.
+BALANCE, STILL = 1e-6, 1e-9
+
+
+def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+    """A simulation at rest in equilibrium; see Scene.equilibrium."""
+    solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
+    if not isinstance(solver, Newton):
+        raise SolverError(f"equilibrium needs pliant.Newton(...), got {solver!r}")
+    if not isinstance(load_steps, int) or load_steps < 1:
+        raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
+    sim = Simulation(scene, dt, solver=replace(solver, integrator="euler"), threads=threads)
+    swinging = refuse_free_motions(sim.model, sim.state)
+    with use_threads(sim.thread_count):
+        Loading(sim, time, long=not swinging).run(load_steps)
+    refuse_inverted(sim.model, sim.state)
+    return sim
+
+
+class Loading:
+    """A scene on its way to equilibrium under loads that grow from none to all."""
+
+    def __init__(self, sim: Simulation, time: float, long: bool):
+        self.sim, self.time, self.solver = sim, time, sim.working_solver
+        self.solver.static = True
+        self.long = long and not self._may_touch()
+        self.length = sim.dt  # [s] of the step whose impulses the state holds
+        self.size = max(float(np.ptp(sim.state.x, axis=0).max(initial=0.0)), 1e-6)
+
+    def _may_touch(self) -> bool:
+        return (
+            any(len(surface.against) for surface in self.sim.model.soft_surfaces) or len(self.sim.model.collidable) > 1
+        )
+
+    def run(self, load_steps: int) -> None:
+        """All load steps; one that fails is taken in halves."""
+        done, share, halvings = 0.0, 1.0 / load_steps, 0
+        while done < 1.0 - 1e-12:
+            target = min(done + share, 1.0)
+            before = self.sim.state.copy()
+            try:
+                self._balance(scaled(self.sim.model, target, self.time))
+            except SolverError as error:
+                halvings += 1
+                if halvings > MOST_HALVINGS:
+                    raise SolverError(
+                        f"no equilibrium found beyond {done:.3g} of the load: {error}. Try more load_steps; a "
+                        f"structure that snaps or collapses has none nearby"
+                    ) from None
+                self.sim.state, share = before, 0.5 * share
+                continue
+            done = target
+        self._rest()
+
+    def _balance(self, model) -> None:
+        """Steps under one load until forces balance."""
+        state, sim = self.sim.state, self.sim
+        h = LONG * _answer_time(model) if self.long else FIRST_STEP
+        self.solver.motion = 0.0
+        for _ in range(MOST_STEPS):
+            _hold(state)
+            _scale_impulses(state, h / self.length)
+            self.length = h
+            before = state.copy()
+            sim.info = step(model, state, self.solver, h)
+            moved = float(np.abs(state.x - before.x).max(initial=0.0))
+            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
+            if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
+                h *= 0.25
+                if h < 1e-6:
+                    raise SolverError("the step length fell to nothing")
+                sim.state = state = before
+                continue
+            balance = _imbalance(model, state, h)
+            settled = moved <= STILL * self.size if self.long else balance <= BALANCE
+            if sim.info.converged and (settled or (self.long and self._smooth())):
+                sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
+                return
+            if self.long and not sim.info.converged:
+                raise SolverError(f"Newton stopped at residual {sim.info.residual:.1e}")
+            if not self.long:
+                h *= GROWTH
+        raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
+
+    def _smooth(self) -> bool:
+        """Whether one long step is the answer: nothing in the scene is linear for small motions only."""
+        return not len(self.sim.model.joints.family)
+
+    def _rest(self) -> None:
+        """Velocities of an equilibrium, and impulses for the time step of the simulation."""
+        state, sim = self.sim.state, self.sim
+        _hold(state)
+        _scale_impulses(state, sim.dt / self.length)
+        state.time, state.step = 0.0, 0
+        self.solver.static = False
+
+
+def scaled(model, share: float, time: float):
+    """The model with a share of all loads, prescribed displacements included, frozen at a time [s]."""
+
+    def part(value):
+        return share * at_time(value, time)
+
+    return replace(
+        model,
+        gravity=share * model.gravity,
+        node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],
+        pressures=[(triangles, part(pressure)) for triangles, pressure in model.pressures],
+        pins=[
+            replace(pin, velocity=None, displacement=None if pin.displacement is None else part(pin.displacement))
+            for pin in model.pins
+        ],
+        driven=[],
+        body_forces=[(body, part(vector), point) for body, vector, point in model.body_forces],
+        body_torques=[(body, part(vector)) for body, vector in model.body_torques],
+    )
+
+
+def _answer_time(model) -> float:
+    """The longest time sqrt(m / k) of a node [s]."""
+    return float(np.sqrt(np.max(model.node_mass / np.maximum(model.node_stiffness, 1e-300))))
+
+
+def _hold(state) -> None:
+    """Take all velocity away."""
+    state.v = np.zeros_like(state.v)
+    state.body_velocity = np.zeros_like(state.body_velocity)
+    state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
+
+
+def _scale_impulses(state, factor: float) -> None:
+    """Impulses of the same forces over another step length."""
+    warm = state.warm
+    warm.joints, warm.contacts, warm.change = factor * warm.joints, factor * warm.contacts, np.zeros_like(warm.change)
+
+
+def _imbalance(model, state, h: float) -> float:
+    """Forces out of balance after a step from rest, M u / h, relative to the applied ones, in the norm of largest."""
+    after = state.velocity_triples()
+    rest = replace_velocities(state)
+    prediction = predict(model, rest, h)
+    mass = mass_blocks(model, prediction, h)
+    free = np.ones(after.shape)
+    free[: model.node_count] = model.free
+    free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+    force = np.einsum("kij,kj->ki", mass, free * after) / h
+    applied = np.einsum("kij,kj->ki", mass, free * prediction.u) / h
+    return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))
+
+
+def replace_velocities(state):
+    """The state at rest."""
+    rest = state.copy()
+    _hold(rest)
+    return rest
