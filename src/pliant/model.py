@@ -155,6 +155,7 @@ class State:
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
     plastic_strain: np.ndarray  # (g, 6, LANES)
     warm: WarmStart
+    before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # the state before the last step, for BDF2
 
     def copy(self) -> "State":
         """A state of its own."""

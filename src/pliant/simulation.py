@@ -9,12 +9,13 @@ from pliant.bodies import Rigid, Soft, rotation_matrix
 from pliant.build import build, multiply_quaternions
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
+from pliant.integrators import bdf2_step
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
 from pliant.scene import Scene
 from pliant.solve import Newton
 from pliant.solve.make import make_solver
-from pliant.step import step as advance
+from pliant.step import step as euler_step
 
 PRECISIONS = ("float32", "float64")
 
@@ -46,6 +47,7 @@ class Simulation:
 
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
+        advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
         with use_threads(self.thread_count):
             for _ in range(n):
                 self.info = advance(self.model, self.state, self.working_solver, self.dt)

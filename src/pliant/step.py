@@ -11,14 +11,14 @@ from pliant.rows.assemble import fill_rows
 from pliant.solve.drift import close_gaps
 
 
-def step(model, state, solver, h: float):
+def step(model, state, solver, h: float, follow_gaps: bool = True):
     """Advance the state by h [s]; returns the solver's info. One that fails raises and leaves the state as it was."""
     clock = _Clock()
     prediction = predict(model, state, h)
     clock.lap("predict")
     contacts = detect(model, state, h)
     clock.lap("collide")
-    rows = fill_rows(model, state, contacts, h)
+    rows = fill_rows(model, state, contacts, h, follow_gaps)
     clock.lap("rows")
     u, info = solver.solve(model, state, prediction, rows, h)
     clock.lap("solve")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.dynamics import Prediction
+from pliant.errors import SceneError
 from pliant.linalg.pcg import dot
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
@@ -31,6 +32,8 @@ class NewtonSolver:
 
     def __init__(self, options: Newton, model, state):
         self.options, self.dtype = options, np.dtype(np.float64)
+        if options.integrator == "bdf2":
+            _refuse_bdf2(model)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
         self.system = PrimalSystem(model, joints, options.linear)
@@ -157,3 +160,10 @@ def _line_search(increment: Increment, u, value: float, gradient, direction, slo
         return u, value, gradient, 0.0
     value, gradient = increment.evaluate(best[0])
     return best[0], value, gradient, best[3]
+
+
+def _refuse_bdf2(model) -> None:
+    """BDF2 extrapolates; joints and creep would be of first order only, or gain energy."""
+    for there, what in ((len(model.joints.family) > 0, "joints"), (model.plastic, "plasticity")):
+        if there:
+            raise SceneError(f"pliant.Newton(integrator='bdf2') does not take {what}; use integrator='euler'")

@@ -21,8 +21,9 @@ from pliant.linalg.two_level import Pieces, two_level
 from pliant.rows.table import Rows, entry_pairs
 
 ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
-# Multiplications of 3x3 blocks up to which a factorisation beats iterations.
-DIRECT_WORK = 1_500_000
+# Multiplications of 3x3 blocks up to which a factorisation beats iterations, and pieces above which iterations have too
+# large a coarse level.
+DIRECT_WORK, MOST_PIECES = 25_000, 150
 MAX_ITERATIONS = 2000
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
@@ -38,13 +39,13 @@ class PrimalSystem:
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
+        self.pieces = Pieces.of(model)
         self.factors = None
         if linear in ("auto", "cholesky"):
             factors = FactorPattern(model, joints, self.free)
-            if linear == "cholesky" or factors.work <= DIRECT_WORK:
+            if linear == "cholesky" or factors.work <= DIRECT_WORK or self.pieces.count > MOST_PIECES:
                 self.factors = factors
         self.linear = "cholesky" if self.factors else "jacobi" if linear == "jacobi" else "pcg"
-        self.pieces = Pieces.of(model)
         dtype = np.float64 if self.factors else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
         self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
