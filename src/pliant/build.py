@@ -99,6 +99,7 @@ def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
         "element_nodes": lanes(tets),
         "gradients": lanes(gradients),
         "volume": lanes(volume)[:, 0],
+        "density": spread(lambda material: material.density),
         "laws": _laws(softs, group_start),
         "corotate": spread(lambda material: material.law != "linear"),
         "lam": spread(lambda material: material.lame[0]),

@@ -23,7 +23,7 @@ def step(model, state, solver, h: float):
     u, info = solver.solve(model, state, prediction, rows, h)
     clock.lap("solve")
     check_finite(model, state, u)
-    integrate(model, state, prediction, u, h)
+    integrate(model, state, prediction, u, h, info.travel)
     state.plastic_strain = rows.elements.plastic
     clock.lap("integrate")
     info.drift_iterations = close_gaps(model, state, solver, prediction.inverse_mass)
