@@ -31,6 +31,7 @@ _HOME = {
     "Simulation": "simulation",
     "SolverError": "errors",
     "Sphere": "shapes",
+    "Xpbd": "solve",
     "load": "scene_file",
     "resume": "simulation",
     "world": "joints",

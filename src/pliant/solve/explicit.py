@@ -14,6 +14,7 @@ from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.lanes import LANES
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import deform, elastic_gradients
+from pliant.rows.springs import spring_forces, without_springs
 from pliant.rows.table import Rows
 from pliant.solve.increment import Workspace
 from pliant.solve.info import Info
@@ -65,7 +66,8 @@ class ExplicitSolver:
         n, u = model.node_count, prediction.u.copy()
         force = self.forces(model, state.x, state.v, rows.elements.plastic)
         u[:n] += h * prediction.inverse_mass[:n, :3] * force
-        change, info = self.rows.solve_rows(model, state, rows, rows.table, u, prediction.inverse_mass)
+        table = without_springs(model.joints, rows.table)
+        change, info = self.rows.solve_rows(model, state, rows, table, u, prediction.inverse_mass)
         info.solver = "explicit symplectic"
         return u + change, info
 
@@ -108,7 +110,7 @@ TABLEAUS = {
 
 
 class Forces:
-    """Elastic and viscous forces (n, 3) [N] of all elements at positions x (n, 3) and velocities v (n, 3)."""
+    """Elastic and viscous forces (n, 3) [N] of elements and springs at positions x (n, 3) and velocities v (n, 3)."""
 
     def __init__(self, model):
         self.laws, self.space = compile_laws(model), Workspace.of(len(model.volume))
@@ -125,4 +127,4 @@ class Forces:
             damp_elements(v, model.element_nodes, model.gradients, *material, space.viscous, slots)
         gradient = np.empty_like(x)
         gather_nodes(space.slots, model.adjacency_start, model.adjacency, gradient)
-        return -gradient
+        return spring_forces(model, x, v) - gradient

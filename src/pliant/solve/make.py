@@ -8,10 +8,11 @@ from pliant.solve.eliminated import EliminatedSolver
 from pliant.solve.explicit import ExplicitSolver
 from pliant.solve.linear import LinearSolver
 from pliant.solve.newton import NewtonSolver
-from pliant.solve.options import Dual, Explicit, Linear, Newton
+from pliant.solve.options import Dual, Explicit, Linear, Newton, Xpbd
+from pliant.solve.xpbd import XpbdSolver
 
 # Laws that are linear in the strain of a rotated frame, and so can be written as rows.
-ROW_LAWS = ("linear", "corotated")
+ROW_LAWS = ("linear", "corotated", "springs")
 
 
 def make_solver(options, model, state, dtype: str):
@@ -28,6 +29,9 @@ def make_solver(options, model, state, dtype: str):
     if isinstance(options, Explicit):
         _refuse_beyond_explicit(options, model)
         return ExplicitSolver(options, model)
+    if isinstance(options, Xpbd):
+        _refuse_laws(model, "Xpbd", ROW_LAWS)
+        return XpbdSolver(options, model)
     raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
 
 

@@ -105,4 +105,23 @@ class Explicit:
         number(self.tolerance, "Explicit tolerance", low=0, open_low=True)
 
 
-SOLVERS = {"newton": Newton, "dual": Dual, "linear": Linear, "explicit": Explicit}
+@dataclass(frozen=True)
+class Xpbd:
+    """Position-based dynamics (C 1.2; XPBD): Gauss-Seidel sweeps over rows that follow the moved positions.
+
+    iterations: sweeps in every substep; the more, the nearer to implicit Euler. substeps: equal parts of a time step.
+    compliance: "material" (XPBD: the stiffness is that of the
+    materials), or "none" (PBD: everything is as stiff as the sweeps can make it). Laws: linear, corotated, springs.
+    """
+
+    iterations: int = 10
+    substeps: int = 1
+    compliance: str = "material"
+
+    def __post_init__(self):
+        number(self.iterations, "Xpbd iterations", low=1)
+        number(self.substeps, "Xpbd substeps", low=1)
+        _choice(self.compliance, "Xpbd compliance", ("material", "none"))
+
+
+SOLVERS = {"newton": Newton, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}
