@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.bodies import Rigid, Soft, rotation_matrix
 from pliant.build_joints import build_joints
+from pliant.build_springs import element_share
 from pliant.checks import at_time
 from pliant.collide.shapes import CODES, MESH, bounding_radius, check_pairs, parameters, sample_points
 from pliant.errors import SceneError
@@ -99,11 +100,12 @@ def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
         "element_nodes": lanes(tets),
         "gradients": lanes(gradients),
         "volume": lanes(volume)[:, 0],
+        "density": spread(lambda material: material.density),
         "laws": _laws(softs, group_start),
         "corotate": spread(lambda material: material.law != "linear"),
-        "lam": spread(lambda material: material.lame[0]),
-        "mu": spread(lambda material: material.lame[1], 1.0),
-        "young": spread(lambda material: material.young, 1.0),
+        "lam": spread(lambda material: element_share(material) * material.lame[0]),
+        "mu": spread(lambda material: element_share(material) * material.lame[1], 1.0),
+        "young": spread(lambda material: element_share(material) * material.young, 1.0),
         "poisson": spread(lambda material: material.poisson),
         "damping": spread(lambda material: material.damping),
         "yield_strain": plasticity("yield_strain", np.inf),

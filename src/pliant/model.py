@@ -74,6 +74,7 @@ class Model:
     element_nodes: np.ndarray  # (g, 4, LANES)
     gradients: np.ndarray  # (g, 9, LANES) rows of Dm^-1 [1/m], zero in empty lanes
     volume: np.ndarray  # (g, LANES) [m3], zero in empty lanes
+    density: np.ndarray  # (g, LANES) [kg/m3]
     laws: list  # LawRange: which groups follow which law
     corotate: np.ndarray  # (g, LANES) 0: linear, 1: any other law
     lam: np.ndarray  # (g, LANES) [Pa], at rest

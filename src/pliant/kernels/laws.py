@@ -71,6 +71,8 @@ class Neohookean(NamedTuple):
 LAWS = {
     "linear": (Linear, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
     "corotated": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
+    # the elements of a body of springs: corotated, with a stiffness that is next to nothing
+    "springs": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
     "arap": (Arap, m.psi_arap, m.stress_arap, m.dstress_arap),
     "stvk": (Stvk, m.psi_stvk, m.stress_stvk, m.dstress_stvk),
     "fixed_corotated": (FixedCorotated, m.psi_fixed_corotated, m.stress_fixed_corotated, m.dstress_fixed_corotated),
