@@ -12,7 +12,7 @@ from pliant.rows.assemble import fill_rows
 from pliant.solve.drift import close_gaps
 
 
-def step(model, state, solver, h: float, follow_gaps: bool = True):
+def step(model, state, solver, h: float):
     """Advance the state by h [s]; returns the solver's info. One that fails raises and leaves the state as it was."""
     parts = getattr(solver, "substeps", 1)
     return advance(model, state, solver, h) if parts == 1 else _advance_in_parts(model, state, solver, h, parts)
@@ -25,7 +25,7 @@ def advance(model, state, solver, h: float):
     clock.lap("predict")
     contacts = detect(model, state, h)
     clock.lap("collide")
-    rows = fill_rows(model, state, contacts, h, follow_gaps)
+    rows = fill_rows(model, state, contacts, h)
     clock.lap("rows")
     u, info = solver.solve(model, state, prediction, rows, h)
     clock.lap("solve")

@@ -29,16 +29,10 @@ class StepRows:
     contact_index: np.ndarray
 
 
-def fill_rows(model, state, contacts: Contacts, h: float, follow_gaps: bool = True) -> StepRows:
-    """Rows of elements, joints and contacts at the state's positions.
-
-    follow_gaps: False leaves the gaps of rigid joints to drift control alone (an extrapolated state has gaps that the
-    velocity must not close).
-    """
+def fill_rows(model, state, contacts: Contacts, h: float) -> StepRows:
+    """Rows of elements, joints and contacts at the state's positions."""
     joints = Rows.empty(model.joints.start)
     joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, h)
-    if not follow_gaps:
-        joints.target[joints.compliance == 0] = 0.0
     touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
     table = concatenate([joints, touching])
     offset = joints.friction.size * 3
