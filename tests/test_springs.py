@@ -51,7 +51,6 @@ def test_a_stretched_block_has_about_the_modulus_asked_for(pattern):
     A fifth is what Van Gelder's rule is good for on these meshes.
     """
     young, poisson = stretched_block(pattern)
-    print(pattern, young, poisson)
     assert young == pytest.approx(1.0, rel=0.25)
     assert 0 <= poisson < 0.4
 

@@ -21,7 +21,6 @@ def test_converges_to_implicit_euler_as_the_sweeps_grow():
     """The sweeps' fixed point is Newton's converged step: 1e-8 of the size after 160 sweeps in each of 20 steps."""
     goal = hanging_block(pl.Newton(tolerance=1e-7))
     errors = [np.abs(hanging_block(pl.Xpbd(iterations=n)) - goal).max() for n in (5, 10, 20, 40, 160)]
-    print(errors)
     assert all(b < 0.7 * a for a, b in pairwise(errors[:4]))
     assert errors[-1] <= 1e-8
 
@@ -52,7 +51,6 @@ def test_a_falling_chain_agrees_with_the_dual_solver():
             ends.append(np.array([sim.pose(link)[0] for link, _ in links]))
             assert np.all(np.linalg.norm(np.diff(ends[-1], axis=0), axis=1) <= 0.1 + 1e-4)
         differences.append(np.abs(ends[0] - ends[1]).max())
-    print(differences)
     assert all(b < 0.75 * a for a, b in pairwise(differences))
     assert differences[-1] <= 0.01 * 0.5
 
