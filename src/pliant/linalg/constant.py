@@ -4,6 +4,7 @@ Prescribed components are eliminated: their rows and columns are those of the un
 """
 
 import numpy as np
+from numba import get_num_threads
 from scipy.sparse import bsr_matrix, coo_matrix, diags
 from scipy.sparse.linalg import splu
 
@@ -13,6 +14,8 @@ from pliant.linalg.pcg import BlockJacobi, RowTerms, solve_pcg
 from pliant.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals, sliced_pattern
 
 MAX_ITERATIONS = 5000
+# Slices of rows from which on several threads pay.
+PARALLEL_SLICES = 96
 
 
 def assemble(count: int, tets: np.ndarray, blocks: np.ndarray) -> bsr_matrix:
@@ -90,7 +93,8 @@ class ConjugateGradients:
         """The solution (n, 3), and iterations."""
         right = self.pattern.pack(b, np.float64)
         fixed = np.where(self.free == 0, right, 0.0)
-        arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, False)
+        parallel = self.pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
+        arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel)
         iterations, _ = solve_pcg(self.matrix, self.rows, self.free, self.preconditioner, *arguments)
         return self.pattern.unpack(self.x + fixed), iterations
 

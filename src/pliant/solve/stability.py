@@ -1,7 +1,7 @@
 """How long an explicit step may be: the largest frequency of a scene, and what a method makes of it."""
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 # Displacement, relative to the size of the bodies, of the differences that stand for the stiffness matrix.
 DIFFERENCE = 1e-6
@@ -9,10 +9,13 @@ SAMPLES = 400
 
 
 def largest_frequency(model, forces, state) -> float:
-    """The largest w [rad/s] of M^-1 K at the state, by Lanczos' method on differences of the elastic forces."""
+    """The largest w [rad/s] of M^-1 K at the state, by Lanczos' method on differences of the elastic forces; 0 when
+    nothing can move or the forces are not finite."""
     root = np.where(model.free > 0, 1 / np.sqrt(model.node_mass)[:, None], 0.0)
     size = DIFFERENCE * float(np.ptp(state.x, axis=0).max())
     still = np.zeros_like(state.x)
+    if not root.any() or not np.isfinite(forces(model, state.x, still, state.plastic_strain)).all():
+        return 0.0
 
     def product(vector):
         """M^-1/2 K M^-1/2 y."""
@@ -28,8 +31,11 @@ def largest_frequency(model, forces, state) -> float:
     count = 3 * model.node_count
     start = np.sin(1.0 + np.arange(count) ** 2)  # any direction, but always the same
     operator = LinearOperator((count, count), matvec=product, dtype=float)
-    square = eigsh(operator, k=1, which="LM", tol=1e-2, v0=start, return_eigenvectors=False)[0]
-    return float(np.sqrt(abs(square)))
+    try:
+        squares = eigsh(operator, k=1, which="LM", tol=1e-2, v0=start, return_eigenvectors=False)
+    except ArpackNoConvergence as failure:
+        squares = failure.eigenvalues
+    return float(np.sqrt(np.abs(squares).max(initial=0.0)))
 
 
 def amplification(method: str, h: float, frequency: float, damping: float) -> float:

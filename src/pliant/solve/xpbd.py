@@ -5,7 +5,9 @@ sweep changes the accumulated impulses. A row at the moved positions, with u_k t
 
     J u + R lambda = -f C(x + h u_k) + f h J u_k,   f = 1 / (h + beta)   (theory section 2),
 
-so that the sweeps approach the nonlinear implicit Euler step. Contacts keep their planes of the start of the step.
+and before the sweep the impulses so far are applied along the rows as they lie now, u = u* + M^-1 J^T lambda. (XPBD
+leaves them along the rows they were found with; its limit then differs from implicit Euler by O(h^2) in every step.)
+Contacts keep their planes of the start of the step.
 """
 
 from dataclasses import replace
@@ -15,7 +17,7 @@ import numpy as np
 from pliant.dynamics import Prediction
 from pliant.kernels.cpu.elements import element_targets
 from pliant.kernels.cpu.rigid import turn_bodies
-from pliant.kernels.cpu.system import row_product
+from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
 from pliant.linalg.pgs import sweep_system
 from pliant.rows import joints as joint_rows
@@ -51,6 +53,8 @@ class XpbdSolver(DualSolver):
             low, high = self._bounds(here, operator.scale, element_size)
             friction, x = self._friction(here, diagonal, element_size), impulse / operator.scale
             before = u.copy()
+            transposed_product(operator, x, u)
+            u += prediction.u
             sweep_system(operator, b, low, high, friction, x, u)
             impulse = x * operator.scale
         keep_impulses(state, rows, impulse, element_size)
