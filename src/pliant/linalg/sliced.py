@@ -83,9 +83,8 @@ def sliced_pattern(count: int, tets: np.ndarray, lanes_of: np.ndarray) -> Sliced
     slot = (start[entry_row // LANES] + within) * LANES + entry_row % LANES
     column = np.zeros((int(start[-1]), LANES), np.int32)
     column.ravel()[slot] = entry_column // LANES * 3 * LANES + entry_column % LANES
-    key = entry_row * (slices * LANES) + np.where(entry_row == entry_column, -1, entry_column)
     wanted_row, wanted_column = place[rows], place[columns]
-    wanted = wanted_row * (slices * LANES) + np.where(wanted_row == wanted_column, -1, wanted_column)
+    key, wanted = _keys(entry_row, entry_column, count), _keys(wanted_row, wanted_column, count)
     target = slot[np.searchsorted(key, wanted)]
     part = np.searchsorted(np.arange(1, PARTS) * slices // PARTS, wanted_row // LANES, side="right")
     order = np.lexsort((sources, part))
@@ -93,6 +92,11 @@ def sliced_pattern(count: int, tets: np.ndarray, lanes_of: np.ndarray) -> Sliced
     return SlicedPattern(
         place, start, column, part_start, sources[order].astype(np.int32), target[order].astype(np.int32)
     )
+
+
+def _keys(row: np.ndarray, column: np.ndarray, count: int) -> np.ndarray:
+    """Numbers that sort entries by row, in each row the diagonal first, then by column; all below count."""
+    return row * (count + 1) + np.where(row == column, 0, column + 1)
 
 
 def _contributions(tets: np.ndarray, lanes_of: np.ndarray):
