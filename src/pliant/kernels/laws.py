@@ -85,6 +85,8 @@ LAWS = {
     ),
 }
 FORMULAS = {entry[0]: entry[1:] for entry in LAWS.values()}
+# How the names of users' laws begin: tuples of numbers, the parameters of their formulas.
+USER_LAW = "UserLaw"
 
 
 def deform(law, f, group, lane):
@@ -103,8 +105,8 @@ def _bound(law, number: int):
     if kind not in FORMULAS:
         return None
     function = FORMULAS[kind][number]
-    if "parameters" in kind._fields:
-        return formula(lambda law, s, group, lane: function(s, law.parameters))
+    if kind.__name__.startswith(USER_LAW):
+        return formula(lambda law, s, group, lane: function(s, law))
     if "floor" in kind._fields:
         return formula(
             lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane], law.floor[group, lane])
