@@ -19,6 +19,7 @@ _HOME = {
     "Material": "materials",
     "Mesh": "shapes",
     "MeshError": "errors",
+    "Modes": "modes",
     "Newton": "solve",
     "Plane": "shapes",
     "Plasticity": "materials",

@@ -122,7 +122,7 @@ def _body_loads(model, state, time) -> tuple[np.ndarray, np.ndarray]:
 def integrate(model, state, prediction: Prediction, u: np.ndarray, h: float) -> None:
     """Advance positions by the solved velocities: x += h u, orientations by the exponential map of h w."""
     n = model.node_count
-    state.v = u[:n].copy()
+    state.previous_velocity, state.v = state.v, u[:n].copy()
     state.x = state.x + h * state.v
     state.body_velocity = u[n::2].copy()
     state.body_position = state.body_position + h * state.body_velocity

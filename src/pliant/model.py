@@ -155,6 +155,9 @@ class State:
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
     plastic_strain: np.ndarray  # (g, 6, LANES)
     warm: WarmStart
+    # of the last step, for the reactions of pins
+    previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
+    row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
 
     def velocity_triples(self) -> np.ndarray:
         """Velocities as triples (n + 2 b, 3)."""
