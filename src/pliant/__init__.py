@@ -21,6 +21,7 @@ _HOME = {
     "Material": "materials",
     "Mesh": "shapes",
     "MeshError": "errors",
+    "Modes": "modes",
     "Newton": "solve",
     "Plane": "shapes",
     "Plasticity": "materials",

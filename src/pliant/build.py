@@ -282,7 +282,8 @@ def _first_state(softs, bodies) -> State:
     v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
     no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)), np.zeros((0, 3)))
     names = ("position", "rotation", "velocity", "spin")
-    return State(0.0, 0, x, v, *(bodies[name].copy() for name in names), np.zeros((0, 6, LANES)), no_warm_start)
+    of_bodies = (bodies[name].copy() for name in names)
+    return State(0.0, 0, x, v, *of_bodies, np.zeros((0, 6, LANES)), no_warm_start, v.copy(), np.zeros_like(v))
 
 
 def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:

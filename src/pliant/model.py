@@ -156,6 +156,9 @@ class State:
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
     plastic_strain: np.ndarray  # (g, 6, LANES)
     warm: WarmStart
+    # of the last step, for the reactions of pins
+    previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
+    row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
     before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # the state before the last step, for BDF2
 
     def copy(self) -> "State":

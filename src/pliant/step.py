@@ -10,6 +10,7 @@ from pliant.dynamics import integrate, predict
 from pliant.errors import SolverError
 from pliant.rows.assemble import fill_rows
 from pliant.solve.drift import close_gaps
+from pliant.solve.warm import node_impulses
 
 
 def step(model, state, solver, h: float):
@@ -31,6 +32,7 @@ def advance(model, state, solver, h: float):
     clock.lap("solve")
     check_finite(model, state, u)
     integrate(model, state, prediction, u, h, info.travel)
+    state.row_impulse = node_impulses(model, state, rows)
     state.plastic_strain = rows.elements.plastic
     clock.lap("integrate")
     info.drift_iterations = close_gaps(model, state, solver, prediction.inverse_mass)
