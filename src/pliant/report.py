@@ -8,6 +8,7 @@ from pliant.bodies import rotation_matrix
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
 from pliant.rows.elements import deform, elastic_gradients
+from pliant.rows.springs import SPRING, spring_energy
 from pliant.rows.table import Rows
 from pliant.solve.increment import Workspace
 from pliant.solve.laws import compile_laws
@@ -66,7 +67,7 @@ def energy(model, state) -> Energy:
     )
     kinetic += 0.5 * np.sum(_body_angular_momentum(model, state) * state.body_angular_velocity)
     height = -(model.node_mass @ (state.x @ model.gravity)) - mass @ (position @ model.gravity)
-    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain)))
+    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain))) + spring_energy(model, state.x)
     return Energy(float(kinetic), elastic, float(height), joint_energy(model, state))
 
 
@@ -74,7 +75,7 @@ def joint_energy(model, state) -> float:
     """Energy [J] of the compliant joints: 1/2 |C|^2 / compliance."""
     undamped, rows = replace(model.joints, damping=np.zeros(len(model.joints.joint))), Rows.empty(model.joints.start)
     joint_rows.fill(undamped, rows, state.x, state.body_position, state.body_rotation, 1.0)
-    soft = undamped.compliance > 0
+    soft = (undamped.compliance > 0) & (undamped.joint != SPRING)
     gap = -rows.target[undamped.slice[soft], :, undamped.lane[soft]]
     return float(0.5 * np.sum(np.sum(gap**2, axis=1) / undamped.compliance[soft]))
 

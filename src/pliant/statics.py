@@ -152,7 +152,7 @@ def _answer_time(model) -> float:
 
 def _hold(state) -> None:
     """Take all velocity away."""
-    state.v = np.zeros_like(state.v)
+    state.v, state.previous_velocity = np.zeros_like(state.v), np.zeros_like(state.v)
     state.body_velocity = np.zeros_like(state.body_velocity)
     state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
 
@@ -161,6 +161,7 @@ def _scale_impulses(state, factor: float) -> None:
     """Impulses of the same forces over another step length."""
     warm = state.warm
     warm.joints, warm.contacts, warm.change = factor * warm.joints, factor * warm.contacts, np.zeros_like(warm.change)
+    state.row_impulse = factor * state.row_impulse
 
 
 def _imbalance(model, state, h: float) -> float:
