@@ -1,7 +1,7 @@
 """A free bar rings: its lowest bending modes have the frequencies of a free Timoshenko-like beam.
 
-Euler and Bernoulli: f = (4.73004)^2 / (2 pi L^2) sqrt(E I / (rho A)) for the first bending mode of a free bar; shear and
-rotary inertia lower it by some percent, linear tets raise it. Two meshes are extrapolated.
+Euler and Bernoulli: f = (4.73004)^2 / (2 pi L^2) sqrt(E I / (rho A)) for the first bending mode of a free bar; shear
+and rotary inertia lower it by some percent, linear tets raise it. Two meshes are extrapolated.
 """
 
 import math
