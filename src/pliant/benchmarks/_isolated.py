@@ -32,7 +32,7 @@ def call(module: str, function: str, limit: float = LIMIT, **arguments):
         if run.returncode == 0 and answer.exists():
             return json.loads(answer.read_text())
         lines = run.stderr.strip().splitlines()
-        raise Failed(lines[-1] if lines else f"ended with code {run.returncode}")
+        raise Failed(lines[-1] if lines and run.returncode > 0 else f"ended with code {run.returncode}")
 
 
 def _environment() -> dict[str, str]:

@@ -143,8 +143,8 @@ def peer_cases(coarse: tuple, steps: int, quick: bool) -> list[dict]:
     if not quick:
         cases += measure_peers(FINE, FINE_COMPARED, None)
     for case in cases:
+        cells = tuple(case.pop("cells", ()))
         if case.get("tip_m") is not None:
-            cells = tuple(case.pop("cells"))
             case["difference"] = relative(case["tip_m"], reference_tip(case["law"], cells, case["steps"]))
     return cases
 

@@ -65,7 +65,7 @@ def _case(peer: Peer, variant: str, cells: tuple, steps: int, refinement: int | 
         case = _measure(peer, variant, cells, steps, STEP) | {"cells": cells}
         if refinement and case["tip_m"] is not None:
             small = _measure(peer, variant, cells, steps * refinement, STEP / refinement)["tip_m"]
-            case["time_error"] = abs(case["tip_m"] - small) / abs(small)
+            case["time_error"] = None if small is None else abs(case["tip_m"] - small) / abs(small)
     except _isolated.Failed as failure:
         return label | {"unavailable": str(failure)}
     return label | case
