@@ -28,7 +28,12 @@ def main(folder: str = "out") -> float:
         )
         arm.pin(arm.nodes.z > 0.46 - 1e-9, displacement=lambda t, close=close: np.add(close(t), rise(t)))
         finger = scene.add_rigid(
-            pl.Box((0.02, 0.1, 0.1)), density=500, position=(side * 0.11, 0, 0.11), friction=0.9, name=f"finger {side}"
+            pl.Capsule(0.03, 0.1),
+            density=500,
+            position=(side * 0.085, 0, 0.1),
+            rotation=(0.7071, 0.7071, 0, 0),
+            friction=0.9,
+            name=f"finger {side}",
         )
         for y in (-0.03, 0.03):
             scene.join(pl.Fixed(finger, arm, at=(side * 0.12, y, 0.1)))

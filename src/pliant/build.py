@@ -55,7 +55,9 @@ def build(scene: Scene) -> tuple[Model, State]:
 
 def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
     """Node and element arrays of all soft bodies."""
-    rest = np.concatenate([body.mesh.points for body in softs] or [np.zeros((0, 3))])
+    # a linear law knows no rotation: its rest shape is the body as the scene puts it
+    shapes = [body.nodes.positions if body.material.law == "linear" else body.mesh.points for body in softs]
+    rest = np.concatenate([*shapes, np.zeros((0, 3))])
     tets = np.concatenate(
         [body.mesh.tets + first for body, first in zip(softs, node_start)] or [np.zeros((0, 4))]
     ).astype(np.int32)
