@@ -1,8 +1,8 @@
 """A bar is twisted by half a turn and squeezed; the torque of a small twist is Saint-Venant's.
 
-T = 0.1406 mu a^4 theta / L for a square section. The clamped ends may not warp and are stiffer: the energies of two bars
-with the same twist per length, of which one is longer, differ by that of the middle alone. Linear tets are too stiff by
-an error that falls with the square of the mesh size, so two meshes are extrapolated.
+T = 0.1406 mu a^4 theta / L for a square section. The clamped ends may not warp and are stiffer: the energies of two
+bars with the same twist per length, of which one is longer, differ by that of the middle alone. Linear tets are too
+stiff by an error that falls with the square of the mesh size, so two meshes are extrapolated.
 """
 
 import math

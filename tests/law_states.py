@@ -68,7 +68,7 @@ class Elements:
         """Projected stiffness (m, 12, 12) [N/m]."""
         self.evaluate(x)
         blocks, nothing = np.empty((self.groups * LANES, 10, 9)), np.zeros_like(self.weight)
-        damping = (False, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
+        damping = (True, False, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
         element_stiffness(self.law, 0, self.groups, self.frames, self.gradients, self.weight, *damping, blocks)
         full, pairs = np.empty((self.count, 12, 12)), [(i, j) for i in range(4) for j in range(i + 1)]
         for k, (i, j) in enumerate(pairs):

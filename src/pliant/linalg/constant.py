@@ -95,7 +95,7 @@ class ConjugateGradients:
         fixed = np.where(self.free == 0, right, 0.0)
         parallel = self.pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel)
-        iterations, _ = solve_pcg(self.matrix, self.rows, self.free, self.preconditioner, *arguments)
+        iterations, _, _ = solve_pcg(self.matrix, self.rows, self.free, self.preconditioner, *arguments)
         return self.pattern.unpack(self.x + fixed), iterations
 
 

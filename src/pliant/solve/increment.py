@@ -130,11 +130,11 @@ class Increment:
         kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
         return float(np.sum(kick**2 / model.node_mass))
 
-    def fill_blocks(self, blocks_out: np.ndarray) -> None:
+    def fill_blocks(self, blocks_out: np.ndarray, project: bool = True) -> None:
         """Stiffness blocks of all elements times h^2, damping included, at the frames last evaluated."""
         model = self.model
         weight = self.h * self.h * model.volume
-        damping = (self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
+        damping = (project, self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
         for law in self.laws:
             arguments = (self.space.frames, self.gradients, weight, *damping, blocks_out)
             law.stiffness(law.law, law.first, law.last, *arguments)

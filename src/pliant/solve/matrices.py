@@ -32,7 +32,7 @@ def element_blocks(model, state) -> np.ndarray:
     space, gradients = Workspace.of(len(model.volume)), elastic_gradients(model, state.plastic_strain)
     slots = space.slots[:-1].reshape(-1, 12, LANES)
     blocks, nothing = np.zeros((model.volume.size, len(ELEMENT_PAIRS), 9)), np.zeros_like(model.volume)
-    undamped = (False, deform(model, state.x)[0], model.lam, model.mu, nothing)
+    undamped = (True, False, deform(model, state.x)[0], model.lam, model.mu, nothing)
     geometry = (state.x, model.element_nodes, gradients, model.volume)
     for law in compile_laws(model):
         law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)

@@ -22,6 +22,8 @@ SUFFICIENT, ROUNDING = 1e-4, 1e-13
 SHORTEST_START = 0.1
 # Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
 MOST_TRIALS, OVERSHOOT = 30, 0.3
+# Residual below which the Hessian is taken as it is.
+NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
@@ -67,16 +69,11 @@ class NewtonSolver:
         last, rounding = None, increment.rounding()
         for iteration in range(int(options.max_iterations)):
             gradient = gradient * free
-            increment.fill_blocks(system.blocks)
-            potential = increment.row_potential
-            x = increment.x if iteration == 0 else None
-            system.assemble(increment.mass, potential.rows, potential.curvature, x)
-            size = system.local_norm(gradient)
-            forcing = FIRST_FORCING if last is None else _clip(0.9 * (size / last) ** 2)
-            direction, products = system.solve(-gradient, forcing)
+            forcing = FIRST_FORCING if last is None else None
+            exact = info.residual < NEAR if iteration else False
+            direction, products, size, slope = self._direction(increment, gradient, iteration, forcing, last, exact)
             info.iterations += products
             info.newton_iterations = iteration + 1
-            slope = float(dot(gradient, direction))
             u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
             motion = system.quadratic(free * u) - _kinetic(increment.mass, free * u)
             scale = kick + motion
@@ -98,6 +95,26 @@ class NewtonSolver:
                 last = None
         self.motion = max(self.motion, motion) if self.static else 0.0
         return u, info
+
+    def _direction(self, increment: Increment, gradient, iteration: int, forcing, last, exact: bool):
+        """Newton's direction, products it took, the gradient's size, and the slope along the direction.
+
+        exact: near the answer the Hessian is taken as it is, which converges faster; should it turn out not to be
+        positive there, as in compression, it is projected after all.
+        """
+        system, potential = self.system, increment.row_potential
+        increment.fill_blocks(system.blocks, not exact)
+        x = increment.x if iteration == 0 else None
+        system.assemble(increment.mass, potential.rows, potential.curvature, x)
+        size = system.local_norm(gradient)
+        if forcing is None:
+            forcing = _clip(0.9 * (size / last) ** 2)
+        direction, products = system.solve(-gradient, forcing)
+        slope = float(dot(gradient, direction))
+        if exact and (system.indefinite or not slope < 0.0):
+            again, more, size, slope = self._direction(increment, gradient, iteration, forcing, last, False)
+            return again, products + more, size, slope
+        return direction, products, size, slope
 
     def _static_start(self, increment: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""

@@ -101,7 +101,7 @@ class PrimalSystem:
         # of unit size, so that no number of a float32 solve is denormal
         size = np.abs(b).max(initial=1e-300)
         right = self.pattern.pack(b * self.free / size, self.dtype)
-        iterations, _ = solve_pcg(
+        iterations, _, self.indefinite = solve_pcg(
             self.matrix,
             self.rows,
             self.packed_free,
@@ -120,7 +120,7 @@ class PrimalSystem:
         x, r = np.zeros_like(b), b.copy()
         z = self.free * self.library.solve(r)
         p, rz = z, float(dot(r, z))
-        first, iterations = rz, 0
+        first, iterations, self.indefinite = rz, 0, rz < 0.0
         while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
             packed = self.pattern.pack(p, self.dtype)
             multiply(self.matrix, self.rows, self.packed_free, packed, self.x, self.parallel)
