@@ -11,8 +11,8 @@ from pliant.kernels import laws
 from pliant.kernels.cpu import hyperelastic
 from pliant.symbolic import load
 
-# J below which the energy of an element that starts a step inverted is continued, for laws with a barrier.
-RECOVERY_FLOOR = 0.2
+# J below which energies with a barrier are continued in a step that starts with an inverted element.
+RECOVERY_FLOOR = 0.5
 
 
 @dataclass

@@ -17,7 +17,8 @@ from pliant.solve.warm import keep_impulses
 
 # Armijo's constant, and the rounding of the potential relative to its parts.
 SUFFICIENT, ROUNDING = 1e-4, 1e-13
-SHORTEST_STEP = 1e-6
+# Least part of the warm start that is tried before a start from rest.
+SHORTEST_START = 0.1
 # Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
 MOST_TRIALS, OVERSHOOT = 30, 0.3
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -55,7 +56,7 @@ class NewtonSolver:
         system, free, options = self.system, self.system.free, self.options
         u, value, gradient = self._start(increment, u)
         info = Info("newton", linear=system.linear, converged=False)
-        last = None
+        last, rounding = None, increment.rounding()
         for iteration in range(int(options.max_iterations)):
             gradient = gradient * free
             increment.fill_blocks(system.blocks)
@@ -73,7 +74,11 @@ class NewtonSolver:
             u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
             info.shortest_step = min(info.shortest_step, factor)
             lag = increment.lag(u)
-            info.residual = float(np.sqrt((max(-slope, 0.0) + lag) / scale)) if scale > 0 else 0.0
+            correction, failed = max(-slope, 0.0) + lag, products == 0 and size > 0
+            if correction <= rounding and not failed:
+                info.residual = 0.0
+            else:  # from a standstill, the first correction is all of the motion
+                info.residual = float(np.sqrt(correction / scale)) if scale > 0 and not failed else 1.0
             if info.residual <= options.tolerance:
                 info.converged = True
                 break
@@ -85,13 +90,17 @@ class NewtonSolver:
         return u, info
 
     def _start(self, increment: Increment, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-        """The warm start, or the nearest velocity on the way from rest to it where the potential is finite."""
+        """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
+
+        So the elastic energy after a step is at most all energy before it, however wrong the guess.
+        """
         increment.row_potential.follow_slip(u)
-        value, gradient = increment.evaluate(u)
-        free, share = self.system.free, 1.0
-        while not np.isfinite(value) and share > SHORTEST_STEP:
-            share *= 0.5
-            u = np.where(free == 0, u, share * u)
+        guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
+        most, _ = increment.evaluate(rest)
+        value, gradient = increment.evaluate(guess)
+        while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
+            share = 0.5 * share if share > SHORTEST_START else 0.0
+            u = rest + share * (guess - rest)
             value, gradient = increment.evaluate(u)
         return u, value, gradient
 
