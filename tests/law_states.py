@@ -50,7 +50,8 @@ class Elements:
         sides = (rest[:, :3] - rest[:, 3:]).transpose(0, 2, 1)  # Dm, columns X_k - X_3
         self.volume, self.inverse = np.linalg.det(sides) / 6, np.linalg.inv(sides)
         assert self.volume.min() > 0
-        self.nodes = to_lanes(np.arange(4 * self.count).reshape(-1, 4))
+        # types as in a model, so that its compiled code serves here too
+        self.nodes = to_lanes(np.arange(4 * self.count, dtype=np.int32).reshape(-1, 4))
         self.gradients = to_lanes(self.inverse.reshape(-1, 9))
         self.weight = to_lanes(self.volume)[:, 0]
         self.law = LAWS[name][0](*(np.full(self.weight.shape, value) for value in parameters(name, floor)))

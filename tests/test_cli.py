@@ -74,7 +74,7 @@ def test_run_options_overrule_the_file(scene):
     "options, message",
     [
         (["--dt", -1], "dt: -1.0 -> is out of range"),
-        (["--solver", "magic"], "--solver must be one of newton, dual, got 'magic'"),
+        (["--solver", "magic"], "--solver must be one of newton, dual, linear, explicit, xpbd, got 'magic'"),
         (["--precision", "half"], "precision"),
         (["--tolerance", 0], "Dual tolerance"),
     ],

@@ -6,7 +6,8 @@ import pytest
 import pliant as pl
 from pliant.linalg.pcg import multiply
 from pliant.rows.table import Rows
-from pliant.solve.primal_system import ELEMENT_PAIRS, PrimalSystem
+from pliant.solve.factor_pattern import ELEMENT_PAIRS
+from pliant.solve.primal_system import PrimalSystem
 
 # numbers of nodes 27, 32, 48, 64: some fill whole lanes of 16, so that the last place of the last slice is a node
 CELLS = ((2, 2, 2), (1, 3, 3), (2, 3, 3), (3, 3, 3))

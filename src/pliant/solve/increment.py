@@ -128,7 +128,7 @@ class Increment:
         """Twice the energy [J] of the motion that the rounding of elastic forces makes."""
         model = self.model
         kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
-        return float(np.sum(kick**2 / model.node_mass))
+        return float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
 
     def fill_blocks(self, blocks_out: np.ndarray, project: bool = True) -> None:
         """Stiffness blocks of all elements times h^2, damping included, at the frames last evaluated."""

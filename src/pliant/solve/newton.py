@@ -134,7 +134,7 @@ class NewtonSolver:
     def _start(self, increment: Increment, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
 
-        So no step can gain energy, however wrong the guess.
+        So the elastic energy after a step is at most all energy before it, however wrong the guess.
         """
         increment.row_potential.follow_slip(u)
         guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
