@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PEERS := .venv-peers
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +34,17 @@ format: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/pliant bench grid
 	$(BIN)/pliant bench brick
+	$(BIN)/pliant bench cantilever
+
+# other engines, as far as pip can get them, in an environment of their own
+bench-peers:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/bin/python -m pip install --quiet -e .
+	for package in mujoco drake pybullet; do \
+		$(PEERS)/bin/python -m pip install --quiet $$package || echo "pip cannot get $$package; left out"; \
+	done
+	$(PEERS)/bin/pliant bench cantilever --peers
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(PEERS) out

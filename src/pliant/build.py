@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.bodies import Rigid, Soft, rotation_matrix
 from pliant.build_joints import build_joints
+from pliant.build_springs import element_share
 from pliant.checks import at_time
 from pliant.collide.shapes import CODES, MESH, bounding_radius, check_pairs, parameters, sample_points
 from pliant.errors import SceneError
@@ -54,7 +55,9 @@ def build(scene: Scene) -> tuple[Model, State]:
 
 def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
     """Node and element arrays of all soft bodies."""
-    rest = np.concatenate([body.mesh.points for body in softs] or [np.zeros((0, 3))])
+    # a linear law knows no rotation: its rest shape is the body as the scene puts it
+    shapes = [body.nodes.positions if body.material.law == "linear" else body.mesh.points for body in softs]
+    rest = np.concatenate([*shapes, np.zeros((0, 3))])
     tets = np.concatenate(
         [body.mesh.tets + first for body, first in zip(softs, node_start)] or [np.zeros((0, 4))]
     ).astype(np.int32)
@@ -99,11 +102,12 @@ def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
         "element_nodes": lanes(tets),
         "gradients": lanes(gradients),
         "volume": lanes(volume)[:, 0],
+        "density": spread(lambda material: material.density),
         "laws": _laws(softs, group_start),
         "corotate": spread(lambda material: material.law != "linear"),
-        "lam": spread(lambda material: material.lame[0]),
-        "mu": spread(lambda material: material.lame[1], 1.0),
-        "young": spread(lambda material: material.young, 1.0),
+        "lam": spread(lambda material: element_share(material) * material.lame[0]),
+        "mu": spread(lambda material: element_share(material) * material.lame[1], 1.0),
+        "young": spread(lambda material: element_share(material) * material.young, 1.0),
         "poisson": spread(lambda material: material.poisson),
         "damping": spread(lambda material: material.damping),
         "yield_strain": plasticity("yield_strain", np.inf),
@@ -280,7 +284,8 @@ def _first_state(softs, bodies) -> State:
     v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
     no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)), np.zeros((0, 3)))
     names = ("position", "rotation", "velocity", "spin")
-    return State(0.0, 0, x, v, *(bodies[name].copy() for name in names), np.zeros((0, 6, LANES)), no_warm_start)
+    of_bodies = (bodies[name].copy() for name in names)
+    return State(0.0, 0, x, v, *of_bodies, np.zeros((0, 6, LANES)), no_warm_start, v.copy(), np.zeros_like(v))
 
 
 def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:

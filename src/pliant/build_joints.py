@@ -1,8 +1,11 @@
 """Joints of a scene as blocks of rows: anchors on bodies, on faces of soft bodies, in the world."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from pliant.bodies import Rigid, Soft, rotation_matrix
+from pliant.build_springs import build_springs
 from pliant.errors import SceneError
 from pliant.joints import Ball, Distance, Fixed, world
 from pliant.rows.joints import ANGULAR, BALL, BODY, DISTANCE, FACE, WORLD, Anchors, JointBlocks, lay_out
@@ -60,20 +63,36 @@ def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def build_joints(scene: Scene, node_start, body_position, body_rotation) -> JointBlocks:
-    """All joints of the scene as blocks of rows."""
+    """All joints of the scene, and the springs of its soft bodies, as blocks of rows."""
     anchor = _Anchorer(scene, node_start, body_position, body_rotation)
     blocks = [(j, *block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor)]
     joint = np.array([block[0] for block in blocks], dtype=np.int64)
     family = np.array([block[1] for block in blocks], dtype=np.int64)
     a, b = _columns([block[2] for block in blocks]), _columns([block[3] for block in blocks])
     rest = np.array([block[4] for block in blocks], dtype=float).reshape(-1, 4)
-    start, slice_, lane = lay_out(family, a, b)
     options = [scene.joints[j] for j in joint]
     compliance = np.array([o.compliance for o in options], dtype=float)
     damping = np.array([o.damping for o in options], dtype=float)
     reach = np.where(family == ANGULAR, 1.0, np.maximum(_reach(scene, a), _reach(scene, b)))
     reach[reach == 0] = 1.0
-    return JointBlocks(joint, family, a, b, rest, compliance, damping, reach, start, slice_, lane)
+    columns = {"joint": joint, "family": family, "a": a, "b": b, "rest": rest}
+    columns |= {"compliance": compliance, "damping": damping, "reach": reach}
+    columns = _concatenate([columns, *build_springs(scene, node_start)])
+    start, slice_, lane = lay_out(columns["family"], columns["a"], columns["b"])
+    return JointBlocks(**columns, start=start, slice=slice_, lane=lane)
+
+
+def _concatenate(parts: list[dict]) -> dict:
+    """Columns of several families of blocks, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def anchors(name: str) -> Anchors:
+        sides = [part[name] for part in parts]
+        return Anchors(*(np.concatenate([getattr(side, f.name) for side in sides]) for f in fields(Anchors)))
+
+    plain = {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name not in ("a", "b")}
+    return plain | {"a": anchors("a"), "b": anchors("b")}
 
 
 def _reach(scene: Scene, anchors: Anchors) -> np.ndarray:

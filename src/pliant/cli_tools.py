@@ -3,11 +3,14 @@
 import json
 import pkgutil
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import click
 
 INPUT = click.Path(dir_okay=False, path_type=Path)
+# Cases side by side in the table of a benchmark.
+COLUMNS = 5
 CHECK_EXAMPLES = """\b
 Example:
   pliant check examples/scenes/beam.toml
@@ -28,6 +31,7 @@ BENCH_EXAMPLES = """\b
 Examples:
   pliant bench grid --quick
   pliant bench grid --json > grid.json
+  pliant bench cantilever --scaling --no-peers
 """
 
 
@@ -180,17 +184,25 @@ def convert(source: Path, target: Path, repair: bool, surface: bool) -> None:
 def benchmark_names() -> list[str]:
     """The benchmarks there are: modules of pliant.benchmarks."""
     folder = Path(__file__).parent / "benchmarks"
-    return sorted(entry.name for entry in pkgutil.iter_modules([str(folder)]) if not entry.name.startswith("_"))
+    entries = pkgutil.iter_modules([str(folder)])
+    return sorted(entry.name for entry in entries if not (entry.ispkg or entry.name.startswith("_")))
 
 
 @click.command(epilog=BENCH_EXAMPLES)
 @click.argument("name", type=click.Choice(benchmark_names()))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quick", is_flag=True, help="Fewer steps.")
+@click.option("--peers/--no-peers", default=None, help="cantilever: other engines too; on unless --quick.")
+@click.option("--scaling", is_flag=True, default=None, help="cantilever: sizes up to 200,000 tets too; takes long.")
 @verbose_option
-def bench(name: str, as_json: bool, quick: bool) -> None:
+def bench(name: str, as_json: bool, quick: bool, **options: bool | None) -> None:
     """Run a benchmark and print its cases."""
-    result = import_module(f"pliant.benchmarks.{name}").run(quick)
+    run = import_module(f"pliant.benchmarks.{name}").run
+    options = {option: value for option, value in options.items() if value is not None}
+    for option in options:
+        if option not in signature(run).parameters:
+            raise click.UsageError(f"the benchmark {name} has no option --{option}")
+    result = run(quick, **options)
     if as_json:
         click.echo(json.dumps(result, indent=2))
         return
@@ -198,18 +210,20 @@ def bench(name: str, as_json: bool, quick: bool) -> None:
 
 
 def _print_table(result: dict) -> None:
-    """A benchmark's result: a column per case."""
+    """A benchmark's result: a column per case, a few to a table."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"benchmark {result['name']} on {result['cores']} cores")
-    table.add_column("")
-    for case in result["cases"]:
-        table.add_column(str(case["label"]), justify="right")
-    keys = dict.fromkeys(key for case in result["cases"] for key in case if key != "label")
-    for key in keys:
-        table.add_row(key.replace("_", " "), *(_cell(case.get(key, "")) for case in result["cases"]))
-    Console().print(table)
+    for start in range(0, len(result["cases"]), COLUMNS):
+        cases = result["cases"][start : start + COLUMNS]
+        table = Table(title=f"benchmark {result['name']} on {result['cores']} cores")
+        table.add_column("")
+        for case in cases:
+            table.add_column(str(case["label"]), justify="right")
+        keys = dict.fromkeys(key for case in cases for key in case if key != "label")
+        for key in keys:
+            table.add_row(key.replace("_", " "), *(_cell(case.get(key, "")) for case in cases))
+        Console().print(table)
 
 
 def _cell(value) -> str:

@@ -119,11 +119,14 @@ def _body_loads(model, state, time) -> tuple[np.ndarray, np.ndarray]:
     return force, torque
 
 
-def integrate(model, state, prediction: Prediction, u: np.ndarray, h: float) -> None:
-    """Advance positions by the solved velocities: x += h u, orientations by the exponential map of h w."""
+def integrate(model, state, prediction: Prediction, u: np.ndarray, h: float, travel: np.ndarray | None = None) -> None:
+    """Advance positions by the solved velocities: x += h u, orientations by the exponential map of h w.
+
+    travel (n, 3): mean velocity of the nodes over the step, where it is not the one at its end.
+    """
     n = model.node_count
-    state.v = u[:n].copy()
-    state.x = state.x + h * state.v
+    state.previous_velocity, state.v = state.v, u[:n].copy()
+    state.x = state.x + h * (state.v if travel is None else travel)
     state.body_velocity = u[n::2].copy()
     state.body_position = state.body_position + h * state.body_velocity
     turn = np.ascontiguousarray(u[n + 1 :: 2])

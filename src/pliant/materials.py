@@ -8,8 +8,10 @@ from pliant.errors import SceneError
 from pliant.symbolic import TracedEnergy, trace
 
 # The laws that can be named; every solver says which of them it honours. "custom" is a user's own energy.
-LAWS = ("linear", "corotated", "stvk", "neohookean", "arap", "fixed_corotated", "stable_neohookean")
+LAWS = ("linear", "corotated", "stvk", "neohookean", "arap", "fixed_corotated", "stable_neohookean", "springs")
 CUSTOM = "custom"
+# Poisson's ratio of a net of springs (Cauchy's relations).
+SPRINGS_POISSON = 0.25
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,16 @@ class Material:
         object.__setattr__(self, "poisson", poisson)
         if self.plasticity is not None and not isinstance(self.plasticity, Plasticity):
             raise SceneError(f"plasticity must be a pliant.Plasticity, got {self.plasticity!r}")
+        if self.law == "springs":
+            self._check_springs()
+
+    def _check_springs(self) -> None:
+        if self.poisson != SPRINGS_POISSON:
+            raise SceneError(
+                f"a net of springs has the Poisson's ratio {SPRINGS_POISSON}, got poisson {self.poisson:g}"
+            )
+        if self.plasticity is not None:
+            raise SceneError("springs are elastic; for plasticity use another law, such as Material.corotated")
 
     @property
     def lame(self) -> tuple[float, float]:
@@ -102,6 +114,13 @@ class Material:
     def arap(cls, young: float, poisson: float, density: float, **options) -> "Material":
         """As rigid as possible: mu |F - R|^2; Poisson's ratio only sets mu."""
         return cls("arap", young, poisson, density, **options)
+
+    @classmethod
+    def springs(cls, young: float, density: float, **options) -> "Material":
+        """Mass and springs: every edge of the tet mesh is a spring of stiffness E sum(V) / L^2 over the tets around it
+        (Van Gelder 1998). Its Poisson's ratio is about 1/4 and cannot be chosen, and nothing keeps its elements from
+        turning inside out. Options: damping (along the springs' axes), mass_damping."""
+        return cls("springs", young, SPRINGS_POISSON, density, **options)
 
     @classmethod
     def custom(

@@ -74,6 +74,7 @@ class Model:
     element_nodes: np.ndarray  # (g, 4, LANES)
     gradients: np.ndarray  # (g, 9, LANES) rows of Dm^-1 [1/m], zero in empty lanes
     volume: np.ndarray  # (g, LANES) [m3], zero in empty lanes
+    density: np.ndarray  # (g, LANES) [kg/m3]
     laws: list  # LawRange: which groups follow which law
     corotate: np.ndarray  # (g, LANES) 0: linear, 1: any other law
     lam: np.ndarray  # (g, LANES) [Pa], at rest
@@ -155,6 +156,10 @@ class State:
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
     plastic_strain: np.ndarray  # (g, 6, LANES)
     warm: WarmStart
+    # of the last step, for the reactions of pins
+    previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
+    row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
+    before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # the state before the last step, for BDF2
 
     def copy(self) -> "State":
         """A state of its own."""

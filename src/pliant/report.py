@@ -1,6 +1,6 @@
-"""Readers of a state: energy, momentum, strain and stress, contacts, reactions."""
+"""Readers of a state: energy, momentum, deformation, strain and stress, contacts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pliant.bodies import rotation_matrix
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
 from pliant.rows.elements import deform, elastic_gradients
-from pliant.rows.joints import ANGULAR, DISTANCE
+from pliant.rows.springs import SPRING, spring_energy
 from pliant.rows.table import Rows
 from pliant.solve.increment import Workspace
 from pliant.solve.laws import compile_laws
@@ -16,15 +16,21 @@ from pliant.solve.laws import compile_laws
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies [J]; gravitational is zero at height zero."""
+    """Energies [J].
+
+    kinetic: of nodes and rigid bodies. elastic: of the elements. gravitational: zero at height zero. joints: of the
+    joints with a compliance, 1/2 |C|^2 / compliance with the gap C [m] (or angle [rad]). Static bodies count nothing;
+    what damping, plastic flow and friction took is not kept, nor the work that loads can still do.
+    """
 
     kinetic: float
     elastic: float
     gravitational: float
+    joints: float
 
     @property
     def total(self) -> float:
-        return self.kinetic + self.elastic + self.gravitational
+        return self.kinetic + self.elastic + self.gravitational + self.joints
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ def _body_angular_momentum(model, state) -> np.ndarray:
 
 
 def energy(model, state) -> Energy:
-    """Kinetic, elastic and gravitational energy; static bodies count nothing."""
+    """All energies of a state."""
     moving = ~model.static
     mass, position = model.body_mass[moving], state.body_position[moving]
     kinetic = 0.5 * np.sum(model.node_mass[:, None] * state.v**2) + 0.5 * np.sum(
@@ -61,8 +67,17 @@ def energy(model, state) -> Energy:
     )
     kinetic += 0.5 * np.sum(_body_angular_momentum(model, state) * state.body_angular_velocity)
     height = -(model.node_mass @ (state.x @ model.gravity)) - mass @ (position @ model.gravity)
-    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain)))
-    return Energy(float(kinetic), elastic, float(height))
+    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain))) + spring_energy(model, state.x)
+    return Energy(float(kinetic), elastic, float(height), joint_energy(model, state))
+
+
+def joint_energy(model, state) -> float:
+    """Energy [J] of the compliant joints: 1/2 |C|^2 / compliance."""
+    undamped, rows = replace(model.joints, damping=np.zeros(len(model.joints.joint))), Rows.empty(model.joints.start)
+    joint_rows.fill(undamped, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    soft = (undamped.compliance > 0) & (undamped.joint != SPRING)
+    gap = -rows.target[undamped.slice[soft], :, undamped.lane[soft]]
+    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / undamped.compliance[soft]))
 
 
 def elastic_energies(model, x: np.ndarray, plastic: np.ndarray) -> np.ndarray:
@@ -102,23 +117,45 @@ def element_fields(model, state) -> tuple[np.ndarray, np.ndarray]:
     return strain, world.reshape(-1, 9, LANES)[:, [0, 4, 8, 5, 2, 1]]
 
 
+def von_mises(stress: np.ndarray) -> np.ndarray:
+    """sqrt(3/2 s : s) with the deviator s of stresses (m, 6): xx, yy, zz, yz, xz, xy."""
+    normal, shear = stress[:, :3], stress[:, 3:]
+    deviator = normal - normal.mean(axis=1, keepdims=True)
+    return np.sqrt(1.5 * (np.sum(deviator**2, axis=1) + 2 * np.sum(shear**2, axis=1)))
+
+
+def node_average(mesh, values: np.ndarray) -> np.ndarray:
+    """Values (m,) or (m, c) of the tets of a mesh as averages (n,) or (n, c) at its nodes, weighted by volume."""
+    count, corners, weight = len(mesh.points), mesh.tets.ravel(), np.repeat(mesh.volumes, 4)
+    columns = np.repeat(values.reshape(len(values), -1), 4, axis=0)
+    totals = [np.bincount(corners, weights=weight * column, minlength=count) for column in columns.T]
+    average = np.stack(totals, axis=1) / np.bincount(corners, weights=weight, minlength=count)[:, None]
+    return average.reshape(count, *values.shape[1:])
+
+
+def deformation_gradient(mesh, x: np.ndarray) -> np.ndarray:
+    """F = dx/dX (m, 3, 3) of the tets of a mesh whose nodes are at x (n, 3) [m]."""
+    rest, now = (np.moveaxis(p[mesh.tets[:, :3]] - p[mesh.tets[:, 3:]], 1, 2) for p in (mesh.points, x))
+    return now @ np.linalg.inv(rest)
+
+
+def green_strain(f: np.ndarray) -> np.ndarray:
+    """Green's strain (F^T F - I)/2 (m, 6) of deformation gradients (m, 3, 3): xx, yy, zz, yz, xz, xy, shear doubled."""
+    return _six(0.5 * (f.transpose(0, 2, 1) @ f - np.eye(3)))
+
+
+def small_strain(f: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Strain of small displacements (m, 6) in world axes, for a body placed with a rotation (3, 3): the symmetric part
+    of F R^T - I."""
+    gradient = f @ rotation.T
+    return _six(0.5 * (gradient + gradient.transpose(0, 2, 1)) - np.eye(3))
+
+
+def _six(tensor: np.ndarray) -> np.ndarray:
+    """Components xx, yy, zz, yz, xz, xy with doubled shear (m, 6) of symmetric tensors (m, 3, 3)."""
+    return tensor.reshape(-1, 9)[:, [0, 4, 8, 5, 2, 1]] * np.array([1.0, 1, 1, 2, 2, 2])
+
+
 def contacts(model, state) -> ContactReport:
     """Contacts of the last step."""
     return ContactReport(len(state.warm.contact_key), state.warm.contacts.copy())
-
-
-def reaction(model, state, joint: int, h: float) -> np.ndarray:
-    """Force [N] of a joint on its side b, from the impulses of the last step."""
-    blocks, force = model.joints, np.zeros(3)
-    rows = Rows.empty(blocks.start)
-    joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
-    for k in np.flatnonzero((blocks.joint == joint) & (blocks.family != ANGULAR)):
-        impulse = state.warm.joints[blocks.slice[k], :, blocks.lane[k]]
-        if blocks.family[k] == DISTANCE:
-            last = rows.start[blocks.slice[k]]
-            side = rows.jacobian[last, :3, blocks.lane[k]]
-            length = np.linalg.norm(side)
-            force += -impulse[0] * side / length if blocks.a.kind[k] else impulse[0] * side / length
-        else:
-            force += impulse
-    return force / h

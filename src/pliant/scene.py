@@ -114,6 +114,18 @@ class Scene:
 
         return equilibrium(self, solver=solver, load_steps=load_steps, time=time, dt=dt, threads=threads)
 
+    def modes(self, n: int, *, mass: str = "lumped"):
+        """The n lowest natural modes about the initial state, as pliant.Modes: frequencies [Hz] and shapes.
+
+        Elements have their stiffness at rest, whatever their law; pinned components and static bodies are held, joints
+        are linear with the compliance they have (rigid ones keep together what they hold), contacts and gravity are
+        left out. Free bodies have modes of frequency 0, up to six each. mass: "lumped" as in simulations, or
+        "consistent", whose frequencies are never below those of the continuous body.
+        """
+        from pliant.modes import natural_modes
+
+        return natural_modes(self, n, mass=mass)
+
 
 def _free_name(kind: str, first: int, taken) -> str:
     """The first of kind + number, from `first` on, that is not taken."""

@@ -4,17 +4,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pliant import report
-from pliant.bodies import Rigid, Soft, rotation_matrix
+from pliant import reactions, report
+from pliant.bodies import Pin, Rigid, Soft, rotation_matrix
 from pliant.build import build, multiply_quaternions
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
+from pliant.integrators import bdf2_step
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
 from pliant.scene import Scene
-from pliant.solve import Newton
+from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
-from pliant.step import step as advance
+from pliant.step import step as euler_step
 
 PRECISIONS = ("float32", "float64")
 
@@ -46,6 +47,7 @@ class Simulation:
 
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
+        advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
         with use_threads(self.thread_count):
             for _ in range(n):
                 self.info = advance(self.model, self.state, self.working_solver, self.dt)
@@ -116,25 +118,46 @@ class Simulation:
         self.state.body_angular_velocity[i] = vector(angular_velocity, "angular_velocity")
 
     def energy(self) -> report.Energy:
-        """Energies by kind [J]."""
+        """Energies by kind [J]: kinetic, elastic, gravitational, of compliant joints, and their total."""
         return report.energy(self.model, self.state)
 
     def momentum(self) -> report.Momentum:
         """Linear [kg m/s] and angular [kg m2/s] momentum about the origin, of everything that is not static."""
         return report.momentum(self.model, self.state)
 
-    def strain(self, body: Soft) -> np.ndarray:
-        """Total strain (m, 6) per element: xx, yy, zz, yz, xz, xy with engineering shear, in the element's rotated
-        frame."""
-        return self.of_elements(body, report.element_fields(self.model, self.state)[0])
+    def deformation_gradient(self, body: Soft) -> np.ndarray:
+        """F = dx/dX (m, 3, 3) per element, X in the coordinates of the body's mesh: its rotation is part of F."""
+        return report.deformation_gradient(body.mesh, self.positions(body))
+
+    def strain(self, body: Soft, at: str = "elements", measure: str = "rotated") -> np.ndarray:
+        """Total strain xx, yy, zz, yz, xz, xy with engineering shear (gamma = 2 epsilon).
+
+        at: "elements" (m, 6), or "nodes" (n, 6) for averages weighted by volume. measure: "rotated", the symmetric part
+        of R^T F - I in the element's rotated frame (R = I for the linear law); "green", (F^T F - I)/2 in the axes of
+        the mesh; "small", the symmetric part of the displacement's gradient in world axes.
+        """
+        if measure == "rotated":
+            values = self.of_elements(body, report.element_fields(self.model, self.state)[0])
+        elif measure == "green":
+            values = report.green_strain(self.deformation_gradient(body))
+        elif measure == "small":
+            values = report.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
+        else:
+            raise SceneError(f"measure must be 'rotated', 'green' or 'small', got {measure!r}")
+        return _placed(body, values, at)
 
     def plastic_strain(self, body: Soft) -> np.ndarray:
         """Plastic strain (m, 6) per element, as `strain`."""
         return self.of_elements(body, self.state.plastic_strain)
 
-    def stress(self, body: Soft) -> np.ndarray:
-        """Cauchy stress (m, 6) [Pa] per element: xx, yy, zz, yz, xz, xy in world axes."""
-        return self.of_elements(body, report.element_fields(self.model, self.state)[1])
+    def stress(self, body: Soft, at: str = "elements") -> np.ndarray:
+        """Cauchy stress [Pa] xx, yy, zz, yz, xz, xy in world axes; at: "elements" (m, 6), or "nodes" (n, 6) for
+        averages weighted by volume."""
+        return _placed(body, self.of_elements(body, report.element_fields(self.model, self.state)[1]), at)
+
+    def von_mises(self, body: Soft, at: str = "elements") -> np.ndarray:
+        """Von Mises stress [Pa]; at: "elements" (m,), or "nodes" (n,) for averages of these weighted by volume."""
+        return _placed(body, report.von_mises(self.stress(body)), at)
 
     def of_elements(self, body: Soft, lanes: np.ndarray) -> np.ndarray:
         """The rows (m, c) of a body's elements from values in lanes (g, c, LANES)."""
@@ -146,9 +169,29 @@ class Simulation:
         """Contacts of the last step: bodies and impulses."""
         return report.contacts(self.model, self.state)
 
-    def reaction(self, joint) -> np.ndarray:
-        """Force (3,) [N] of a joint on its side b in the last step (summed over the nodes of a weld), world axes."""
-        return report.reaction(self.model, self.state, self.scene.joints.index(joint), self.dt)
+    def reaction(self, holder) -> np.ndarray:
+        """Force (3,) [N], world axes, of what holds something in the last step.
+
+        A joint: on its side b (summed over the nodes of a weld). A pin, as `body.pin` returned it: of the support on
+        the pinned nodes along the pinned axes, zero along others; nodes in two pins count in both. It is what the
+        balance of these nodes lacks, M dv/dt = elastic, viscous and applied forces + joints + contacts + reaction, at
+        the end of the step; before the first step, what would hold them at rest.
+        """
+        if isinstance(holder, Pin):
+            (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
+            return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
+        return reactions.joint_reaction(self.model, self.state, self.scene.joints.index(holder), self.dt)
+
+    def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes (k,) of a pin, and 1 for each pinned axis (3,)."""
+        for body in self.scene.soft_bodies:
+            if any(pin is candidate for candidate in body.pins):
+                axes = np.array([float(axis in pin.axes) for axis in "xyz"])
+                nodes = body.select(pin.nodes, "pin") + self._nodes(body).start
+                if np.any(self.model.free[nodes] * axes):
+                    raise SceneError(f"a pin of {body.name!r} was added after the simulation was made")
+                return nodes, axes
+        raise SceneError("this pin is not of a soft body of this simulation's scene")
 
     def save(self, path, **options) -> None:
         """Write the present state: .pvd or .vtu (ParaView), .png (picture), .npz (checkpoint)."""
@@ -174,6 +217,13 @@ def _read_only(view: np.ndarray) -> np.ndarray:
     view = view.view()
     view.flags.writeable = False
     return view
+
+
+def _placed(body: Soft, values: np.ndarray, at: str) -> np.ndarray:
+    """Values of a body's elements as they are, or as averages at its nodes."""
+    if at not in ("elements", "nodes"):
+        raise SceneError(f"at must be 'elements' or 'nodes', got {at!r}")
+    return values if at == "elements" else report.node_average(body.mesh, values)
 
 
 def _conjugate(quaternion) -> np.ndarray:

@@ -25,9 +25,9 @@ LONG = 1e6
 FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
 # Most steps for one load, and how often a load step that fails is halved.
 MOST_STEPS, MOST_HALVINGS = 400, 6
-# Forces out of balance, relative to those applied, that count as equilibrium; and the same for the last motion,
-# relative to the size of the scene.
-BALANCE, STILL = 1e-6, 1e-9
+# Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
+# of the scene, of a long step and of one that still pushes contacts apart.
+BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
 
 
 def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
@@ -100,7 +100,8 @@ class Loading:
                 sim.state = state = before
                 continue
             balance = _imbalance(model, state, h)
-            settled = moved <= STILL * self.size if self.long else balance <= BALANCE
+            still = moved <= (STILL if self.long else SETTLED) * self.size
+            settled = still and (self.long or balance <= BALANCE)
             if sim.info.converged and (settled or (self.long and self._smooth())):
                 sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
                 return
@@ -151,7 +152,7 @@ def _answer_time(model) -> float:
 
 def _hold(state) -> None:
     """Take all velocity away."""
-    state.v = np.zeros_like(state.v)
+    state.v, state.previous_velocity = np.zeros_like(state.v), np.zeros_like(state.v)
     state.body_velocity = np.zeros_like(state.body_velocity)
     state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
 
@@ -160,6 +161,7 @@ def _scale_impulses(state, factor: float) -> None:
     """Impulses of the same forces over another step length."""
     warm = state.warm
     warm.joints, warm.contacts, warm.change = factor * warm.joints, factor * warm.contacts, np.zeros_like(warm.change)
+    state.row_impulse = factor * state.row_impulse
 
 
 def _imbalance(model, state, h: float) -> float:

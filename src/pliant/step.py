@@ -1,5 +1,6 @@
 """One step: the table of contents of the engine."""
 
+from dataclasses import fields, replace
 from time import perf_counter
 
 import numpy as np
@@ -9,10 +10,17 @@ from pliant.dynamics import integrate, predict
 from pliant.errors import SolverError
 from pliant.rows.assemble import fill_rows
 from pliant.solve.drift import close_gaps
+from pliant.solve.warm import node_impulses
 
 
 def step(model, state, solver, h: float):
     """Advance the state by h [s]; returns the solver's info. One that fails raises and leaves the state as it was."""
+    parts = getattr(solver, "substeps", 1)
+    return advance(model, state, solver, h) if parts == 1 else _advance_in_parts(model, state, solver, h, parts)
+
+
+def advance(model, state, solver, h: float):
+    """One step of length h, undivided."""
     clock = _Clock()
     prediction = predict(model, state, h)
     clock.lap("predict")
@@ -23,13 +31,38 @@ def step(model, state, solver, h: float):
     u, info = solver.solve(model, state, prediction, rows, h)
     clock.lap("solve")
     check_finite(model, state, u)
-    integrate(model, state, prediction, u, h)
+    integrate(model, state, prediction, u, h, info.travel)
+    state.row_impulse = node_impulses(model, state, rows)
     state.plastic_strain = rows.elements.plastic
     clock.lap("integrate")
     info.drift_iterations = close_gaps(model, state, solver, prediction.inverse_mass)
     clock.lap("drift")
     info.contacts, info.timings = len(contacts), clock.laps
     return info
+
+
+def _advance_in_parts(model, state, solver, h: float, parts: int):
+    """A step as so many shorter ones; impulses are kept as if the last of them had been the whole."""
+    before = replace(state, warm=replace(state.warm))
+    _scale_impulses(state.warm, 1 / parts)
+    infos = []
+    try:
+        for _ in range(parts):
+            infos.append(advance(model, state, solver, h / parts))
+    except SolverError:
+        for name in (f.name for f in fields(state)):
+            setattr(state, name, getattr(before, name))
+        raise
+    _scale_impulses(state.warm, parts)
+    state.step = before.step + 1
+    info = infos[-1]
+    info.iterations = sum(part.iterations for part in infos)
+    info.timings = {name: sum(part.timings[name] for part in infos) for name in info.timings}
+    return info
+
+
+def _scale_impulses(warm, factor: float) -> None:
+    warm.elements, warm.joints, warm.contacts = factor * warm.elements, factor * warm.joints, factor * warm.contacts
 
 
 def check_finite(model, state, u: np.ndarray) -> None:

@@ -150,17 +150,16 @@ def dstress_stable_neohookean(s, lam, mu):
 
 @formula
 def extended_log(j, floor):
-    """ln J and its two derivatives; below `floor` > 0 continued by its parabola there."""
+    """ln J and its two derivatives; below `floor` > 0 continued by its tangent there."""
     safe = max(j, max(floor, 1e-300))
-    below = (j - safe) / safe
-    return math.log(safe) + below - 0.5 * below * below, (1.0 - below) / safe, -1.0 / (safe * safe)
+    return math.log(safe) + (j - safe) / safe, 1.0 / safe, 0.0 if j < floor else -1.0 / (safe * safe)
 
 
 @formula
 def psi_neohookean(s, lam, mu, floor):
     """mu/2 (I1 - 3) - mu ln J + lam/2 ln^2 J, infinite for J <= 0.
 
-    floor > 0 continues ln J below J = floor by its parabola: for elements that start a step inverted (S 3.6).
+    floor > 0 continues ln J below J = floor by its tangent: for bodies that start a step inverted (S 3.6).
     """
     j = s[0] * s[1] * s[2]
     log, _, _ = extended_log(j, floor)

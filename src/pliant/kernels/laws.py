@@ -71,6 +71,8 @@ class Neohookean(NamedTuple):
 LAWS = {
     "linear": (Linear, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
     "corotated": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
+    # the elements of a body of springs: corotated, with a stiffness that is next to nothing
+    "springs": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
     "arap": (Arap, m.psi_arap, m.stress_arap, m.dstress_arap),
     "stvk": (Stvk, m.psi_stvk, m.stress_stvk, m.dstress_stvk),
     "fixed_corotated": (FixedCorotated, m.psi_fixed_corotated, m.stress_fixed_corotated, m.dstress_fixed_corotated),
@@ -83,6 +85,8 @@ LAWS = {
     ),
 }
 FORMULAS = {entry[0]: entry[1:] for entry in LAWS.values()}
+# How the names of users' laws begin: tuples of numbers, the parameters of their formulas.
+USER_LAW = "UserLaw"
 
 
 def deform(law, f, group, lane):
@@ -101,8 +105,8 @@ def _bound(law, number: int):
     if kind not in FORMULAS:
         return None
     function = FORMULAS[kind][number]
-    if "parameters" in kind._fields:
-        return formula(lambda law, s, group, lane: function(s, law.parameters))
+    if kind.__name__.startswith(USER_LAW):
+        return formula(lambda law, s, group, lane: function(s, law))
     if "floor" in kind._fields:
         return formula(
             lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane], law.floor[group, lane])

@@ -157,8 +157,8 @@ def _precondition(preconditioner, r, z):
 def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max_iterations, parallel):
     """Solves (A + J^T G J) x = b from zero until sqrt(r^T M^-1 r) has fallen to `tolerance` of its start.
 
-    b is zero where free (slices, 3, LANES) is. work (4, slices, 3, LANES). Returns the iterations and the part of the
-    residual that is left.
+    b is zero where free (slices, 3, LANES) is. work (4, slices, 3, LANES). Returns the iterations, the part of the
+    residual that is left, and whether the matrix turned out not to be positive definite.
     """
     r, z, p, q = work[0], work[1], work[2], work[3]
     x_out[:] = 0
@@ -168,12 +168,12 @@ def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max
     rz = dot_slices(r, z)
     first, iterations = rz, 0
     if not rz > 0.0:
-        return 0, 0.0
+        return 0, 0.0, rz < 0.0
     while iterations < max_iterations and rz > tolerance * tolerance * first:
         multiply(matrix, rows, free, p, q, parallel)
         curvature = dot_slices(p, q)
         if not curvature > 0.0:
-            break
+            return iterations, np.sqrt(max(rz, 0.0) / first), True
         alpha = x_out.dtype.type(rz / curvature)
         for s in range(p.shape[0]):
             for c in range(3):
@@ -189,7 +189,7 @@ def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max
                 for lane in range(p.shape[2]):
                     p[s, c, lane] = z[s, c, lane] + beta * p[s, c, lane]
         iterations += 1
-    return iterations, np.sqrt(max(rz, 0.0) / first)
+    return iterations, np.sqrt(max(rz, 0.0) / first), False
 
 
 @kernel

@@ -83,16 +83,20 @@ def sliced_pattern(count: int, tets: np.ndarray, lanes_of: np.ndarray) -> Sliced
     slot = (start[entry_row // LANES] + within) * LANES + entry_row % LANES
     column = np.zeros((int(start[-1]), LANES), np.int32)
     column.ravel()[slot] = entry_column // LANES * 3 * LANES + entry_column % LANES
-    key = entry_row * (slices * LANES) + np.where(entry_row == entry_column, -1, entry_column)
-    wanted_row, wanted_column = place[rows], place[columns]
-    wanted = wanted_row * (slices * LANES) + np.where(wanted_row == wanted_column, -1, wanted_column)
-    target = slot[np.searchsorted(key, wanted)]
+    key = _entry_key(entry_row, entry_column, slices)
+    wanted_row = place[rows]
+    target = slot[np.searchsorted(key, _entry_key(wanted_row, place[columns], slices))]
     part = np.searchsorted(np.arange(1, PARTS) * slices // PARTS, wanted_row // LANES, side="right")
     order = np.lexsort((sources, part))
     part_start = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=PARTS))]).astype(np.int64)
     return SlicedPattern(
         place, start, column, part_start, sources[order].astype(np.int32), target[order].astype(np.int32)
     )
+
+
+def _entry_key(row: np.ndarray, column: np.ndarray, slices: int) -> np.ndarray:
+    """One number for each entry, ascending by row, then diagonal first, then column."""
+    return row * (slices * LANES + 1) + np.where(row == column, 0, column + 1)
 
 
 def _contributions(tets: np.ndarray, lanes_of: np.ndarray):

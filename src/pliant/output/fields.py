@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant import report
+from pliant.report import node_average, von_mises
 
 
 @dataclass(frozen=True)
@@ -31,21 +32,6 @@ def element_fields(sim) -> list[ElementFields]:
     strain, stress = report.element_fields(model, sim.state)
     lanes = (strain, stress, sim.state.plastic_strain)
     return [ElementFields(*(sim.of_elements(body, values) for values in lanes)) for body in sim.scene.soft_bodies]
-
-
-def von_mises(stress: np.ndarray) -> np.ndarray:
-    """sqrt(3/2 s : s) with the deviator s of stresses (m, 6): xx, yy, zz, yz, xz, xy."""
-    normal, shear = stress[:, :3], stress[:, 3:]
-    deviator = normal - normal.mean(axis=1, keepdims=True)
-    return np.sqrt(1.5 * (np.sum(deviator**2, axis=1) + 2 * np.sum(shear**2, axis=1)))
-
-
-def node_average(mesh, values: np.ndarray) -> np.ndarray:
-    """Values (m,) of the tets of a mesh as averages (n,) at its nodes, weighted by volume."""
-    count = len(mesh.points)
-    weight = np.repeat(mesh.volumes, 4)
-    total = np.bincount(mesh.tets.ravel(), weights=weight * np.repeat(values, 4), minlength=count)
-    return total / np.bincount(mesh.tets.ravel(), weights=weight, minlength=count)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Running with a record: the loop of `pliant run` and `pliant demo`, and what it reports."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +63,7 @@ class RunLog:
             "max_iterations": max(self.iterations, default=0),
             "residual": self.residual,
             "steps_not_converged": steps - sum(self.converged),
-            "energy": {"kinetic": energy.kinetic, "elastic": energy.elastic, "gravitational": energy.gravitational},
+            "energy": asdict(energy),
             "error": self.error,
             "files": [str(path) for path in self.files],
         }
@@ -81,7 +81,7 @@ class RunLog:
             f"solver      {s['solver']}, {s['precision']}: {s['iterations']:.0f} iterations per step "
             f"(at most {s['max_iterations']}), largest residual {s['residual']:.1e}",
             f"energy      kinetic {energy['kinetic']:.4g} J, elastic {energy['elastic']:.4g} J, "
-            f"gravitational {energy['gravitational']:.4g} J",
+            f"gravitational {energy['gravitational']:.4g} J, joints {energy['joints']:.4g} J",
         ]
         if s["steps_not_converged"]:
             lines.append(f"warning     {s['steps_not_converged']} steps stopped before the tolerance was met")

@@ -1,4 +1,5 @@
-"""Rows of joints: ball, angular part of a weld, distance; between rigid bodies, faces of soft bodies and the world."""
+"""Rows of joints: ball, angular part of a weld, distance; between rigid bodies, faces and nodes of soft bodies and the
+world."""
 
 from dataclasses import dataclass
 
@@ -11,17 +12,18 @@ from pliant.jit import kernel
 from pliant.rows.table import Rows, layout
 
 BALL, ANGULAR, DISTANCE = 0, 1, 2
-WORLD, BODY, FACE = 0, 1, 2
+WORLD, BODY, FACE, NODE = 0, 1, 2, 3
 # Triples that an anchor of each kind touches.
-ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3}
+ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3, NODE: 1}
 
 
 @dataclass
 class Anchors:
     """One side of every joint block.
 
-    kind (n,): WORLD, BODY or FACE. index (n, 3): body in column 0, or the three nodes. local (n, 3): world point [m],
-    point in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face normal [m].
+    kind (n,): WORLD, BODY, FACE or NODE. index (n, 3): body or node in column 0, or the three nodes. local (n, 3):
+    world point [m], point in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face
+    normal [m].
     """
 
     kind: np.ndarray
@@ -34,10 +36,10 @@ class Anchors:
 class JointBlocks:
     """All joint blocks of a model: constant data.
 
-    joint (n,): index of the joint in the scene. family (n,): BALL, ANGULAR or DISTANCE. rest (n, 4): rest orientation
-    of b seen from a (quaternion) for ANGULAR, the length [m] in column 0 for DISTANCE. compliance [m/N], damping [N
-    s/m] (n,). reach (n,): length of the anchors' arms [m], the measure of gaps. start, slice, lane: where each block
-    lies in the table.
+    joint (n,): index of the joint in the scene, -1 for a spring of a soft body. family (n,): BALL, ANGULAR or
+    DISTANCE. rest (n, 4): rest orientation of b seen from a (quaternion) for ANGULAR, the length [m] in column 0
+    for DISTANCE. compliance [m/N], damping [N s/m] (n,). reach (n,): length of the anchors' arms [m], the measure
+    of gaps. start, slice, lane: where each block lies in the table.
     """
 
     joint: np.ndarray
@@ -55,7 +57,7 @@ class JointBlocks:
 
 def lay_out(family: np.ndarray, a: Anchors, b: Anchors):
     """Slices for the blocks, by the number of triples each touches."""
-    width = np.array([ANCHOR_WIDTH[kind] for kind in range(3)])
+    width = np.array([ANCHOR_WIDTH[kind] for kind in range(4)])
     point_width = width[a.kind] + width[b.kind]
     angular_width = (a.kind == BODY).astype(int) + (b.kind == BODY).astype(int)
     return layout(np.where(family == ANGULAR, angular_width, point_width))
@@ -86,6 +88,8 @@ def anchor_point(kind, index, local, offset, x, body_position, body_rotation):
         return add(_vector(body_position, b), multiply_vector(quaternion_matrix(_quaternion(body_rotation, b)), local))
     if kind == FACE:
         return face_point(_vector(x, index[0]), _vector(x, index[1]), _vector(x, index[2]), local, offset)
+    if kind == NODE:
+        return _vector(x, index[0])
     return local
 
 
@@ -124,6 +128,9 @@ def store_anchor(kind, index, local, offset, sign, x, body_rotation, entry, lane
             sign,
         )
         return entry + 3
+    if kind == NODE:
+        _store(jacobian, triples, entry, lane, index[0], (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), sign)
+        return entry + 1
     return entry
 
 

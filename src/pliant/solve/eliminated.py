@@ -109,7 +109,7 @@ class EliminatedSolver(DualSolver):
         values[self.diagonal_blocks] += mass
         u = prediction.u
         right = np.einsum("kij,kj->ki", mass, u)
-        right[: model.node_count] += self._elastic_impulses(model, rows, element_weight, h)
+        right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
         joints = rows.joints
         add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
         prescribed = np.where(self.free == 0, u, 0.0)
@@ -128,19 +128,6 @@ class EliminatedSolver(DualSolver):
         """|A u - b| / |b| of the primal system."""
         size = np.linalg.norm(right)
         return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
-
-    def _elastic_impulses(self, model, rows: StepRows, weight, h) -> np.ndarray:
-        """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
-        lam, mu = model.lam, model.mu
-        target = np.empty((len(model.volume), 6, LANES))
-        element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
-        slots = np.zeros(model.volume.size * 12 + 1)
-        shaped = slots[:-1].reshape(-1, 12, LANES)
-        element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
-        impulse = np.empty((model.node_count, 3))
-        nothing, unit = np.zeros(model.node_count + 1, np.int64), np.tile([1.0, 1, 1, 0, 0, 0], (model.node_count, 1))
-        gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
-        return impulse
 
     def _solve_contacts(self, model, state, prediction, rows: StepRows, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
@@ -170,3 +157,17 @@ class EliminatedSolver(DualSolver):
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale
+
+
+def elastic_impulses(model, rows: StepRows, weight, h) -> np.ndarray:
+    """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
+    lam, mu = model.lam, model.mu
+    target = np.empty((len(model.volume), 6, LANES))
+    element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
+    slots = np.zeros(model.volume.size * 12 + 1)
+    shaped = slots[:-1].reshape(-1, 12, LANES)
+    element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
+    impulse = np.empty((model.node_count, 3))
+    nothing, unit = np.zeros(model.node_count + 1, np.int64), np.tile([1.0, 1, 1, 0, 0, 0], (model.node_count, 1))
+    gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
+    return impulse

@@ -17,6 +17,9 @@ from pliant.rows.potential import RowPotential
 from pliant.solve.laws import RECOVERY_FLOOR
 from pliant.solve.warm import warm_impulses
 
+# Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
+EPSILON = 1e-14
+
 
 @dataclass
 class Workspace:
@@ -60,12 +63,14 @@ class Increment:
         return mobility
 
     def _continue_inverted(self) -> None:
-        """Elements that start the step nearly inverted get a finite energy, so that they can recover."""
+        """Where an element starts the step inverted, all of its law get a finite energy, so that they can pass."""
         for law in self.laws:
             if law.has_barrier:
                 self._evaluate_elements(self.x)
-                s = self.space.frames[:, 9:12]
-                law.law.floor[:] = np.where(s.prod(axis=1) < RECOVERY_FLOOR, RECOVERY_FLOOR, 0.0)
+                own = slice(law.first, law.last)
+                volume = self.space.frames[own, 9:12].prod(axis=1)
+                inverted = np.any((volume <= 0) & (self.model.volume[own] > 0))
+                law.law.floor[own] = RECOVERY_FLOOR if inverted else 0.0
 
     def _evaluate_elements(self, x: np.ndarray) -> None:
         model, space = self.model, self.space
@@ -119,11 +124,17 @@ class Increment:
             lag += float(np.sum(change**2 / mass[:, None]))
         return lag
 
-    def fill_blocks(self, blocks_out: np.ndarray) -> None:
+    def rounding(self) -> float:
+        """Twice the energy [J] of the motion that the rounding of elastic forces makes."""
+        model = self.model
+        kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
+        return float(np.sum(kick**2 / model.node_mass))
+
+    def fill_blocks(self, blocks_out: np.ndarray, project: bool = True) -> None:
         """Stiffness blocks of all elements times h^2, damping included, at the frames last evaluated."""
         model = self.model
         weight = self.h * self.h * model.volume
-        damping = (self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
+        damping = (project, self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
         for law in self.laws:
             arguments = (self.space.frames, self.gradients, weight, *damping, blocks_out)
             law.stiffness(law.law, law.first, law.last, *arguments)

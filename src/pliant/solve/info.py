@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 
 @dataclass
 class Info:
@@ -9,7 +11,8 @@ class Info:
     tolerance, rows.
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
-    line-search factor. active: rows at a bound. timings: seconds per stage of the step.
+    line-search factor. active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean velocity
+    [m/s] of the nodes over the step, where it is not the one at its end.
     """
 
     solver: str = ""
@@ -25,3 +28,4 @@ class Info:
     linear: str = ""
     shortest_step: float = 1.0
     timings: dict[str, float] = field(default_factory=dict)
+    travel: np.ndarray | None = field(default=None, repr=False)

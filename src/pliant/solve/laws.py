@@ -11,8 +11,8 @@ from pliant.kernels import laws
 from pliant.kernels.cpu import hyperelastic
 from pliant.symbolic import load
 
-# J below which the energy of an element that starts a step inverted is continued, for laws with a barrier.
-RECOVERY_FLOOR = 0.2
+# J below which energies with a barrier are continued in a step that starts with an inverted element.
+RECOVERY_FLOOR = 0.5
 
 
 @dataclass
@@ -49,13 +49,16 @@ def _compile(model, law_range) -> CompiledLaw:
 
 
 def _user_law(energy, kernels):
-    """A user's law as a named tuple of its own, and kernels whose compiled code lies in a folder of its own."""
+    """A user's law as a named tuple of its parameters, and kernels whose compiled code lies in a folder of its own."""
     folder = cache_folder() / f"law_{energy.key}"
     module = load(energy.source, energy.key, folder)
-    kind = getattr(module, "UserLaw", None)
-    if kind is None:
-        kind = namedtuple("UserLaw", ("parameters",), module=module.__name__)
-        module.UserLaw = kind
+    # a tuple of plain numbers (Numba's threads take no tuples in tuples), and never an empty one
+    values = tuple(float(value) for value in energy.values) or (0.0,)
+    name = f"{laws.USER_LAW}{len(values)}"
+    if not hasattr(module, name):
+        kind = namedtuple(name, [f"p{i}" for i in range(len(values))], module=module.__name__)
+        setattr(module, name, kind)
         laws.FORMULAS[kind] = (module.psi, module.stress, module.dstress)
+    if not hasattr(module, "kernels"):
         module.kernels = tuple(kernel_in(folder, python_function.py_func) for python_function in kernels)
-    return kind(tuple(float(value) for value in energy.values)), module.kernels
+    return getattr(module, name)(*values), module.kernels

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.dynamics import Prediction
+from pliant.errors import SceneError
 from pliant.linalg.pcg import dot
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
@@ -17,9 +18,12 @@ from pliant.solve.warm import keep_impulses
 
 # Armijo's constant, and the rounding of the potential relative to its parts.
 SUFFICIENT, ROUNDING = 1e-4, 1e-13
-SHORTEST_STEP = 1e-6
+# Least part of the warm start that is tried before a start from rest.
+SHORTEST_START = 0.1
 # Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
 MOST_TRIALS, OVERSHOOT = 30, 0.3
+# Residual below which the Hessian is taken as it is.
+NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
@@ -31,6 +35,8 @@ class NewtonSolver:
 
     def __init__(self, options: Newton, model, state):
         self.options, self.dtype = options, np.dtype(np.float64)
+        if options.integrator == "bdf2":
+            _refuse_bdf2(model)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
         self.system = PrimalSystem(model, joints, options.linear)
@@ -60,26 +66,25 @@ class NewtonSolver:
         system, free, options = self.system, self.system.free, self.options
         u, value, gradient = self._start(increment, u)
         info = Info("newton", linear=system.linear, converged=False)
-        last = None
+        last, rounding = None, increment.rounding()
         for iteration in range(int(options.max_iterations)):
             gradient = gradient * free
-            increment.fill_blocks(system.blocks)
-            potential = increment.row_potential
-            x = increment.x if iteration == 0 else None
-            system.assemble(increment.mass, potential.rows, potential.curvature, x)
-            size = system.local_norm(gradient)
-            forcing = FIRST_FORCING if last is None else _clip(0.9 * (size / last) ** 2)
-            direction, products = system.solve(-gradient, forcing)
+            forcing = FIRST_FORCING if last is None else None
+            exact = info.residual < NEAR if iteration else False
+            direction, products, size, slope = self._direction(increment, gradient, iteration, forcing, last, exact)
             info.iterations += products
             info.newton_iterations = iteration + 1
-            slope = float(dot(gradient, direction))
             u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
             motion = system.quadratic(free * u) - _kinetic(increment.mass, free * u)
             scale = kick + motion
             scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
             info.shortest_step = min(info.shortest_step, factor)
             lag = increment.lag(u)
-            info.residual = float(np.sqrt((max(-slope, 0.0) + lag) / scale)) if scale > 0 else 0.0
+            correction, failed = max(-slope, 0.0) + lag, products == 0 and size > 0
+            if correction <= rounding and not failed:
+                info.residual = 0.0
+            else:  # from a standstill, the first correction is all of the motion
+                info.residual = float(np.sqrt(correction / scale)) if scale > 0 and not failed else 1.0
             if info.residual <= options.tolerance:
                 info.converged = True
                 break
@@ -90,6 +95,26 @@ class NewtonSolver:
                 last = None
         self.motion = max(self.motion, motion) if self.static else 0.0
         return u, info
+
+    def _direction(self, increment: Increment, gradient, iteration: int, forcing, last, exact: bool):
+        """Newton's direction, products it took, the gradient's size, and the slope along the direction.
+
+        exact: near the answer the Hessian is taken as it is, which converges faster; should it turn out not to be
+        positive there, as in compression, it is projected after all.
+        """
+        system, potential = self.system, increment.row_potential
+        increment.fill_blocks(system.blocks, not exact)
+        x = increment.x if iteration == 0 else None
+        system.assemble(increment.mass, potential.rows, potential.curvature, x)
+        size = system.local_norm(gradient)
+        if forcing is None:
+            forcing = _clip(0.9 * (size / last) ** 2)
+        direction, products = system.solve(-gradient, forcing)
+        slope = float(dot(gradient, direction))
+        if exact and (system.indefinite or not slope < 0.0):
+            again, more, size, slope = self._direction(increment, gradient, iteration, forcing, last, False)
+            return again, products + more, size, slope
+        return direction, products, size, slope
 
     def _static_start(self, increment: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""
@@ -107,13 +132,17 @@ class NewtonSolver:
         return u + answer
 
     def _start(self, increment: Increment, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-        """The warm start, or the nearest velocity on the way from rest to it where the potential is finite."""
+        """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
+
+        So no step can gain energy, however wrong the guess.
+        """
         increment.row_potential.follow_slip(u)
-        value, gradient = increment.evaluate(u)
-        free, share = self.system.free, 1.0
-        while not np.isfinite(value) and share > SHORTEST_STEP:
-            share *= 0.5
-            u = np.where(free == 0, u, share * u)
+        guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
+        most, _ = increment.evaluate(rest)
+        value, gradient = increment.evaluate(guess)
+        while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
+            share = 0.5 * share if share > SHORTEST_START else 0.0
+            u = rest + share * (guess - rest)
             value, gradient = increment.evaluate(u)
         return u, value, gradient
 
@@ -157,3 +186,10 @@ def _line_search(increment: Increment, u, value: float, gradient, direction, slo
         return u, value, gradient, 0.0
     value, gradient = increment.evaluate(best[0])
     return best[0], value, gradient, best[3]
+
+
+def _refuse_bdf2(model) -> None:
+    """BDF2 extrapolates; joints and creep would be of first order only, or gain energy."""
+    for there, what in ((len(model.joints.family) > 0, "joints"), (model.plastic, "plasticity")):
+        if there:
+            raise SceneError(f"pliant.Newton(integrator='bdf2') does not take {what}; use integrator='euler'")

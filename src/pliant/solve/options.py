@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pliant.checks import number
 from pliant.errors import SceneError
 
-LINEAR = ("auto", "cholesky", "pcg", "jacobi")
+LINEAR = ("auto", "cholesky", "pcg", "jacobi", "superlu", "pardiso")
 
 
 def _choice(value, name: str, allowed: tuple) -> None:
@@ -53,8 +53,9 @@ class Newton:
     tolerance: stop after a correction of at most this part of the step's motion, in the energy norm (no units, no
     dependence on the mesh); what is left after it is of the order of its square. max_iterations: 1 makes it linearly
     implicit. linear: how the linear systems are solved, "cholesky" (block L D L^T), "pcg" (conjugate gradients in
-    float32 with two levels of preconditioning), "jacobi" (with one) or "auto" by the work each takes. integrator:
-    "euler" (implicit Euler), or "bdf2" of second order with little damping.
+    float32 with two levels of preconditioning), "jacobi" (with one), "superlu" (SciPy's), "pardiso" (MKL's, extra
+    `mkl`), or "auto": "cholesky" for small bodies and chains, else "pcg"; `info.linear` says which. integrator:
+    "euler" (implicit Euler), or "bdf2" of second order with little damping, for soft bodies without joints.
     """
 
     tolerance: float = 1e-2
@@ -69,4 +70,59 @@ class Newton:
         number(self.max_iterations, "Newton max_iterations", low=1)
 
 
-SOLVERS = {"newton": Newton, "dual": Dual}
+@dataclass(frozen=True)
+class Linear:
+    """The constant matrix of linear elasticity, M + h C + h^2 K, factorised once (C 2.4); bodies of the law "linear".
+
+    factor: "cholesky" (block L D L^T; the only one for scenes with joints or contacts, which act on its inverse), "lu"
+    (SuperLU) or "cg" (conjugate gradients with block Jacobi). mass: "lumped", or "consistent" with the linear shape
+    functions. tolerance: part of the residual that "cg" and the impulses of joints and contacts may leave.
+    """
+
+    factor: str = "cholesky"
+    mass: str = "lumped"
+    tolerance: float = 1e-8
+
+    def __post_init__(self):
+        _choice(self.factor, "Linear factor", ("cholesky", "lu", "cg"))
+        _choice(self.mass, "Linear mass", ("lumped", "consistent"))
+        number(self.tolerance, "Linear tolerance", low=0, open_low=True)
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Explicit steps for any law (C chapter 1): nothing is solved, and the time step must be small.
+
+    method: "symplectic" (first order, energy stays bounded; joints and contacts by impulses), "rk2" (midpoint rule) or
+    "rk4" (Runge-Kutta of fourth order); these two for scenes without joints, contacts and plasticity. A warning at the
+    first step names the largest safe time step when dt exceeds it. tolerance: of the impulses, as of Dual.
+    """
+
+    method: str = "symplectic"
+    tolerance: float = 1e-6
+
+    def __post_init__(self):
+        _choice(self.method, "Explicit method", ("symplectic", "rk2", "rk4"))
+        number(self.tolerance, "Explicit tolerance", low=0, open_low=True)
+
+
+@dataclass(frozen=True)
+class Xpbd:
+    """Position-based dynamics (C 1.2; XPBD): Gauss-Seidel sweeps over rows that follow the moved positions.
+
+    iterations: sweeps in every substep; the more, the nearer to implicit Euler. substeps: equal parts of a time step.
+    compliance: "material" (XPBD: the stiffness is that of the
+    materials), or "none" (PBD: everything is as stiff as the sweeps can make it). Laws: linear, corotated, springs.
+    """
+
+    iterations: int = 10
+    substeps: int = 1
+    compliance: str = "material"
+
+    def __post_init__(self):
+        number(self.iterations, "Xpbd iterations", low=1)
+        number(self.substeps, "Xpbd substeps", low=1)
+        _choice(self.compliance, "Xpbd compliance", ("material", "none"))
+
+
+SOLVERS = {"newton": Newton, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}

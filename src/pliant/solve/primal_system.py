@@ -4,32 +4,34 @@ import numpy as np
 from numba import get_num_threads
 
 from pliant.jit import kernel
-from pliant.kernels.cpu.rows import add_row_blocks
 from pliant.kernels.lanes import LANES
-from pliant.linalg.block_ldl import BlockPattern, factor, restrict
 from pliant.linalg.pcg import (
     BlockJacobi,
     FactorPreconditioner,
     RowTerms,
     apply_block_jacobi,
+    dot,
     dot_slices,
     multiply,
     solve_pcg,
 )
 from pliant.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals, sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
-from pliant.rows.table import Rows, entry_pairs
+from pliant.rows.table import Rows
+from pliant.solve.factor_pattern import FactorPattern
+from pliant.solve.library_factor import LibraryFactor
 
-ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
-# Multiplications of 3x3 blocks up to which a factorisation beats iterations.
-DIRECT_WORK = 1_500_000
+# Multiplications of 3x3 blocks up to which a factorisation beats iterations, and pieces above which iterations have too
+# large a coarse level.
+DIRECT_WORK, MOST_PIECES = 25_000, 150
 MAX_ITERATIONS = 2000
+LIBRARIES = ("superlu", "pardiso")
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
 
 
 class PrimalSystem:
-    """The matrix of a model, with its pattern; `linear`: "cholesky", "pcg" or "auto"."""
+    """The matrix of a model, with its pattern; `linear`: as in pliant.Newton."""
 
     def __init__(self, model, joints: Rows, linear: str):
         self.count, self.node_count = model.triple_count, model.node_count
@@ -38,14 +40,15 @@ class PrimalSystem:
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
+        self.pieces = Pieces.of(model)
         self.factors = None
         if linear in ("auto", "cholesky"):
             factors = FactorPattern(model, joints, self.free)
-            if linear == "cholesky" or factors.work <= DIRECT_WORK:
+            if linear == "cholesky" or factors.work <= DIRECT_WORK or self.pieces.count > MOST_PIECES:
                 self.factors = factors
-        self.linear = "cholesky" if self.factors else "jacobi" if linear == "jacobi" else "pcg"
-        self.pieces = Pieces.of(model)
-        dtype = np.float64 if self.factors else np.float32
+        self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
+        self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
+        dtype = np.float64 if self.factors or self.library else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
         self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
         self.sums = np.empty((pattern.column.size, 9), dtype)
@@ -75,7 +78,9 @@ class PrimalSystem:
         extra = np.zeros((pattern.slices, 9, LANES), dtype)
         add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
         invert_diagonals(pattern.start, self.matrix.values, extra, self.inverse)
-        if self.factors:
+        if self.library:
+            self.library.factorise_library(self.blocks, mass, rows, curvature)
+        elif self.factors:
             numbers = self.factors.factorise(self.blocks, mass, rows, curvature)
             self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
         else:
@@ -91,10 +96,12 @@ class PrimalSystem:
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
+        if self.library:
+            return self._solve_library(b * self.free, tolerance)
         # of unit size, so that no number of a float32 solve is denormal
         size = np.abs(b).max(initial=1e-300)
         right = self.pattern.pack(b * self.free / size, self.dtype)
-        iterations, _ = solve_pcg(
+        iterations, _, self.indefinite = solve_pcg(
             self.matrix,
             self.rows,
             self.packed_free,
@@ -108,6 +115,23 @@ class PrimalSystem:
         )
         return size * self.pattern.unpack(self.x), iterations
 
+    def _solve_library(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """Conjugate gradients on the library's factors, which lack only what contacts couple."""
+        x, r = np.zeros_like(b), b.copy()
+        z = self.free * self.library.solve(r)
+        p, rz = z, float(dot(r, z))
+        first, iterations, self.indefinite = rz, 0, rz < 0.0
+        while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
+            packed = self.pattern.pack(p, self.dtype)
+            multiply(self.matrix, self.rows, self.packed_free, packed, self.x, self.parallel)
+            q = self.pattern.unpack(self.x)
+            alpha = rz / float(dot(p, q))
+            x, r = x + alpha * p, r - alpha * q
+            z = self.free * self.library.solve(r)
+            new = float(dot(r, z))
+            p, rz, iterations = z + new / rz * p, new, iterations + 1
+        return x, iterations
+
     def local_norm(self, gradient: np.ndarray) -> float:
         """sqrt(g^T D^-1 g) with the diagonal blocks D."""
         r = self.pattern.pack(gradient, self.dtype)
@@ -120,58 +144,6 @@ class PrimalSystem:
         nothing = RowTerms(np.zeros(1, np.int64), self.rows.offset[:0], self.rows.jacobian[:0], self.rows.weight[:0])
         multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
         return float(dot_slices(x, self.x))
-
-
-class FactorPattern:
-    """Where the blocks of elements and joints lie in L D L^T, found once."""
-
-    def __init__(self, model, joints: Rows, free: np.ndarray):
-        self.free = free
-        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
-        pairs = entry_pairs(joints)
-        first = np.concatenate([pair[0] for pair in tets] + [pairs[2]])
-        second = np.concatenate([pair[1] for pair in tets] + [pairs[3]])
-        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
-        column_length = np.diff(self.pattern.start).astype(float)
-        self.work = float(np.sum(column_length * (column_length + 1) / 2))
-        every = np.arange(model.triple_count)
-        self.diagonal_blocks = self.pattern.find(every, every)[0]
-        self.element_index = np.full((model.volume.size, len(ELEMENT_PAIRS)), -1, np.int64)
-        there = np.flatnonzero(model.volume.ravel() > 0)
-        for k, (i, j) in enumerate(ELEMENT_PAIRS):
-            self.element_index[there, k] = self.signed_index(model.tets[:, i], model.tets[:, j])[0]
-
-    def signed_index(self, first, second) -> tuple[np.ndarray, np.ndarray]:
-        """Stored block of each pair of triples, -2 - index when it is stored transposed; and whether there is one."""
-        index, transposed, found = self.pattern.look_up(first, second)
-        return np.where(transposed, -2 - index, index), found
-
-    def factorise(self, blocks, mass, rows: Rows, curvature):
-        """Numbers of the factors. Pairs of triples that only contacts couple are left out."""
-        values = np.zeros((len(self.pattern.row), 3, 3))
-        scatter_blocks(blocks, self.element_index, values)
-        values[self.diagonal_blocks] += mass
-        i, j, triple_i, triple_j, place = entry_pairs(rows)
-        index, found = self.signed_index(triple_i, triple_j)
-        add_row_blocks(i[found], j[found], place[found], rows.jacobian, curvature, index[found], values)
-        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
-        return factor(self.pattern, values)
-
-
-@kernel
-def scatter_blocks(blocks, index, values_inout):
-    """Adds element blocks (m, 10, 9) to the blocks named by index (m, 10); -1: none, -2 - k: transposed into k."""
-    for element in range(index.shape[0]):
-        for pair in range(index.shape[1]):
-            k = index[element, pair]
-            if k >= 0:
-                for r in range(3):
-                    for c in range(3):
-                        values_inout[k, r, c] += blocks[element, pair, 3 * r + c]
-            elif k < -1:
-                for r in range(3):
-                    for c in range(3):
-                        values_inout[-2 - k, c, r] += blocks[element, pair, 3 * r + c]
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.kernels.cpu.rows import add_row_impulses
 from pliant.kernels.lanes import LANES
 from pliant.rows.assemble import StepRows
 
@@ -31,3 +32,13 @@ def warm_impulses(state, rows: StepRows, element_size: int) -> np.ndarray:
         for c in range(3):
             impulse[element_size + rows.contact_index[known] + c * LANES] = warm.contacts[place[known], c]
     return impulse
+
+
+def node_impulses(model, state, rows: StepRows) -> np.ndarray:
+    """Impulses (n, 3) [N s] of the joints and contacts just solved on the nodes; zero in a model without pins, which
+    has no use for them."""
+    impulse, table = np.zeros((model.triple_count, 3)), rows.table
+    if model.pins and table.slices:
+        kept = warm_impulses(state, rows, 0).reshape(table.target.shape)
+        add_row_impulses(table.start, table.triples, table.jacobian, kept, impulse)
+    return impulse[: model.node_count].copy()

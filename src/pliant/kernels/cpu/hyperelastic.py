@@ -76,12 +76,13 @@ def element_stresses(law, first, last, x, nodes, gradients, deformation_out, str
 
 
 @formula
-def _moduli_lanes(law, group, frames, gradients, weight, out):
-    """For one group: the twelve projected moduli times weight, and gradients seen in V (4 nodes x 3) (24, LANES)."""
+def _moduli_lanes(law, group, frames, gradients, weight, project, out):
+    """For one group: the twelve moduli (projected or not) times weight, and gradients seen in V (4 nodes x 3)."""
     for lane in range(LANES):
         s, v = load3(frames, 0, 9, lane), load9_from(frames, 0, 12, lane)
         a, symmetric, skew = stiffness_moduli(law, s, group, lane)
-        a, symmetric, skew = positive_moduli(a, symmetric, skew)
+        if project:
+            a, symmetric, skew = positive_moduli(a, symmetric, skew)
         w = weight[group, lane]
         store3(out, 0, 0, lane, (w * a[0], w * a[1], w * a[2]))
         store3(out, 0, 3, lane, (w * a[3], w * a[4], w * a[5]))
@@ -123,16 +124,18 @@ def _damping_lanes(group, i, j, rotation, gradients, lam, mu, weight, block):
 
 @parallel_kernel
 def element_stiffness(
-    law, first, last, frames, gradients, weight, damped, rotation, lam, mu, damping_weight, blocks_out
+    law, first, last, frames, gradients, weight, project, damped, rotation, lam, mu, damping_weight, blocks_out
 ):
-    """The ten projected stiffness blocks (groups LANES, 10, 9) of groups first..last, times weight (groups, LANES).
+    """The ten stiffness blocks (groups LANES, 10, 9) of groups first..last, times weight (groups, LANES).
+
+    project: make every element's stiffness positive semi-definite.
 
     damped: add the warped stiffness at `rotation` times damping_weight (groups, LANES).
     """
     for group in prange(first, last):
         own, data, block = np.empty((1, 21, LANES)), np.empty((1, 24, LANES)), np.empty((1, 9, LANES))
         own[0] = frames[group]
-        _moduli_lanes(law, group, own, gradients, weight, data)
+        _moduli_lanes(law, group, own, gradients, weight, project, data)
         pair = 0
         for i in range(4):
             for j in range(i + 1):

@@ -1,0 +1,31 @@
+"""What every engine's case holds."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+def timed(advance: Callable[[], None], steps: int) -> list[float]:
+    """Seconds of every call."""
+    times = []
+    for _ in range(steps):
+        start = time.perf_counter()
+        advance()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def case(mesh, times: list[float], deflection: float, **words) -> dict:
+    """The common fields; a tip further away than the beam is long, or not a number, counts as diverged."""
+    diverged = not (np.isfinite(deflection) and abs(deflection) < 1.5)
+    return {
+        **words,
+        "tets": len(mesh.tets),
+        "nodes": len(mesh.points),
+        "steps": len(times),
+        "ms_per_step": 1e3 * float(np.median(times)),
+        "max_ms_per_step": 1e3 * max(times),
+        "tip_m": None if diverged else deflection,
+        "diverged": diverged,
+    }

@@ -1,0 +1,130 @@
+"""Explicit steps (C chapter 1): symplectic Euler, the midpoint rule, and Runge-Kutta of fourth order.
+
+Elastic and viscous forces of any law act as they are at the start of a step (or of a stage); nothing is solved but the
+impulses of joints and contacts. (C calls eq. 1.14-1.15 explicit Euler; they are symplectic Euler: the new velocity
+moves the positions.)
+"""
+
+import warnings
+
+import numpy as np
+
+from pliant.dynamics import Prediction, node_forces
+from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
+from pliant.kernels.lanes import LANES
+from pliant.rows.assemble import StepRows
+from pliant.rows.elements import deform, elastic_gradients
+from pliant.rows.springs import spring_forces, without_springs
+from pliant.rows.table import Rows
+from pliant.solve.increment import Workspace
+from pliant.solve.info import Info
+from pliant.solve.laws import compile_laws
+from pliant.solve.options import Explicit
+from pliant.solve.row_solver import RowSolver
+from pliant.solve.stability import largest_frequency, largest_safe_step
+
+
+class ExplicitSolver:
+    """Forces, and impulses of joints and contacts; warns once when the time step is too long."""
+
+    def __init__(self, options: Explicit, model):
+        self.options, self.checked = options, None
+        self.forces = Forces(model)
+        self.rows = RowSolver(options.tolerance, model)
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        if self.checked != h:
+            self._check_step(model, state, h)
+        if self.options.method == "symplectic":
+            return self._symplectic(model, state, prediction, rows, h)
+        return self._runge_kutta(model, state, prediction, h)
+
+    def _check_step(self, model, state, h: float) -> None:
+        """Warn when h is longer than the largest step that keeps the stiffest oscillation bounded."""
+        self.checked = h
+        if not model.node_count:
+            return
+        method = self.options.method
+        frequency = largest_frequency(model, self.forces, state)
+        safe = largest_safe_step(method, frequency, float(model.damping.max(initial=0.0)))
+        if safe == 0.0:
+            warnings.warn(
+                f"pliant.Explicit(method={method!r}) has no stable time step without damping: the fastest oscillation "
+                f"({frequency:.3g} rad/s) grows slowly at any dt; use 'rk4' or 'symplectic' for longer runs",
+                stacklevel=2,
+            )
+        elif h > safe:
+            warnings.warn(
+                f"dt = {h:g} s is too long for pliant.Explicit(method={method!r}): the largest safe time step for this "
+                f"scene is {safe:.3g} s (fastest oscillation {frequency:.3g} rad/s). Make dt smaller or use Newton()",
+                stacklevel=2,
+            )
+
+    def _symplectic(self, model, state, prediction, rows: StepRows, h) -> tuple[np.ndarray, Info]:
+        """u = u* + h M^-1 f(x, v), then the impulses of joints and contacts."""
+        n, u = model.node_count, prediction.u.copy()
+        force = self.forces(model, state.x, state.v, rows.elements.plastic)
+        u[:n] += h * prediction.inverse_mass[:n, :3] * force
+        table = without_springs(model.joints, rows.table)
+        change, info = self.rows.solve_rows(model, state, rows, table, u, prediction.inverse_mass)
+        info.solver = "explicit symplectic"
+        return u + change, info
+
+    def _runge_kutta(self, model, state, prediction, h) -> tuple[np.ndarray, Info]:
+        """The midpoint rule, or the classical method of fourth order; prescribed velocities hold for the whole step."""
+        n, plastic = model.node_count, state.plastic_strain
+        prescribed = model.free == 0
+        drag = model.node_mass_damping[:, None]
+
+        def rates(time, x, v):
+            """Velocity and acceleration."""
+            force = self.forces(model, x, v, plastic) + node_forces(model, x, time)
+            acceleration = model.gravity + force / model.node_mass[:, None] - drag * v
+            return np.where(prescribed, prediction.u[:n], v), np.where(prescribed, 0.0, acceleration)
+
+        x, time = state.x, state.time
+        v = np.where(prescribed, prediction.u[:n], state.v)
+        tableau = TABLEAUS[self.options.method]
+        slopes = []
+        for share, _ in tableau:
+            dx, dv = slopes[-1] if slopes else (0.0, 0.0)
+            slopes.append(rates(time + share * h, x + share * h * dx, v + share * h * dv))
+        weights = [weight for _, weight in tableau]
+        u = prediction.u.copy()
+        u[:n] = v + h * sum(weight * slope[1] for weight, slope in zip(weights, slopes))
+        travel = sum(weight * slope[0] for weight, slope in zip(weights, slopes))
+        return u, Info(f"explicit {self.options.method}", iterations=len(tableau), travel=travel)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
+        took."""
+        return self.rows.close_gaps(model, rows, inverse_mass)
+
+
+# Stages: the part of the step (along the slope of the stage before) at which each is taken, and its weight.
+TABLEAUS = {
+    "rk2": ((0.0, 0.0), (0.5, 1.0)),
+    "rk4": ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)),
+}
+
+
+class Forces:
+    """Elastic and viscous forces (n, 3) [N] of elements and springs at positions x (n, 3) and velocities v (n, 3)."""
+
+    def __init__(self, model):
+        self.laws, self.space = compile_laws(model), Workspace.of(len(model.volume))
+        self.damped = bool(np.any(model.damping > 0))
+
+    def __call__(self, model, x: np.ndarray, v: np.ndarray, plastic: np.ndarray) -> np.ndarray:
+        space, slots = self.space, self.space.slots[:-1].reshape(-1, 12, LANES)
+        geometry = (x, model.element_nodes, elastic_gradients(model, plastic), model.volume)
+        for law in self.laws:
+            law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
+        if self.damped:
+            rotation, _ = deform(model, x)
+            material = (rotation, model.lam, model.mu, model.damping * model.volume)
+            damp_elements(v, model.element_nodes, model.gradients, *material, space.viscous, slots)
+        gradient = np.empty_like(x)
+        gather_nodes(space.slots, model.adjacency_start, model.adjacency, gradient)
+        return spring_forces(model, x, v) - gradient

@@ -1,0 +1,110 @@
+"""Linear elasticity with a constant matrix (C 2.4; theory section 5): factorised once for a length of the time step.
+
+(M + h C + h^2 K) u = M (v + h g) + h f - h K (x - X), C = alpha M + beta K. Joints and contacts are rows on its
+inverse.
+"""
+
+import numpy as np
+
+from pliant.dynamics import Prediction
+from pliant.kernels.lanes import from_lanes
+from pliant.linalg.constant import FACTORS, assemble, eliminate
+from pliant.rows.assemble import StepRows
+from pliant.rows.table import Rows
+from pliant.solve.eliminated import elastic_impulses
+from pliant.solve.info import Info
+from pliant.solve.options import Linear
+from pliant.solve.row_solver import RowSolver
+from pliant.solve.warm import keep_impulses
+
+
+class LinearSolver:
+    """One linear system a step; `options.factor` says how it is solved."""
+
+    def __init__(self, options: Linear, model):
+        self.options, self.h = options, None
+        self.elements = ElementMatrices(model)
+        self.rows = RowSolver(options.tolerance, model)
+        # what consistent mass gives more than lumped mass
+        self.extra_mass = None
+        if options.mass == "consistent":
+            difference = self.elements.consistent - self.elements.lumped
+            self.extra_mass = assemble(model.node_count, model.tets, _times_identity(difference))
+
+    def _prepare(self, model, h: float) -> None:
+        """Matrix and factors for steps of length h."""
+        options, elements = self.options, self.elements
+        mass = elements.consistent if options.mass == "consistent" else elements.lumped
+        blocks = _times_identity(mass * (1 + h * elements.alpha)) + (h * (h + elements.beta)) * elements.stiffness
+        self.matrix = assemble(model.node_count, model.tets, blocks)
+        arguments = {"tets": model.tets, "blocks": blocks, "free": model.free, "tolerance": options.tolerance}
+        restricted = eliminate(self.matrix, model.free)
+        self.factors, self.h = FACTORS[options.factor](restricted, **arguments), h
+        diagonal = restricted.diagonal().reshape(-1, 3)
+        self.mobility = np.concatenate([model.free / diagonal, np.zeros_like(diagonal)], axis=1)
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        if h != self.h:
+            self._prepare(model, h)
+        n, u = model.node_count, prediction.u.copy()
+        right = self._right_hand_side(model, state, prediction, rows, h)
+        u[:n], iterations = self.factors.solve(right)
+        info = Info(f"linear {self.options.factor}", iterations, linear=self.options.factor)
+        if not rows.table.slices:
+            keep_impulses(state, rows, np.zeros(0), 0)
+            return u, info
+        estimate = prediction.inverse_mass.copy()
+        estimate[:n] = self.mobility
+        factor = self.factors.factor
+        change, rows_info = self.rows.solve_rows(model, state, rows, rows.table, u, estimate, factor, model.free)
+        rows_info.solver, rows_info.linear = info.solver, info.linear
+        return u + change, rows_info
+
+    def _right_hand_side(self, model, state, prediction, rows: StepRows, h) -> np.ndarray:
+        """M (v + h g) + h f - h K (x - X) (n, 3); prescribed components hold their velocities."""
+        n = model.node_count
+        u = prediction.u[:n]
+        # M u* with the drag of mass damping: the lumped M (v + h g) + h f
+        right = (model.node_mass * (1 + h * model.node_mass_damping))[:, None] * u
+        if self.extra_mass is not None:
+            right += (self.extra_mass @ (state.v + h * model.gravity).ravel()).reshape(-1, 3)
+        right += elastic_impulses(model, rows, h * (h + model.damping) * model.volume, h)
+        prescribed = np.where(model.free == 0, u, 0.0)
+        if np.any(prescribed):
+            right -= (self.matrix @ prescribed.ravel()).reshape(-1, 3)
+        return np.where(model.free == 0, prescribed, right)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
+        took."""
+        return self.rows.close_gaps(model, rows, inverse_mass)
+
+
+class ElementMatrices:
+    """Constant matrices of all elements: stiffness (m, 4, 4, 3, 3) [N/m], lumped and consistent mass (m, 4, 4, 1, 1)
+    [kg]; alpha [1/s], beta [s] (m, 1, 1, 1, 1)."""
+
+    def __init__(self, model):
+        there = model.volume.ravel() > 0
+
+        def pick(lanes: np.ndarray) -> np.ndarray:
+            return lanes.ravel()[there][:, None, None, None, None]
+
+        volume, lam, mu = pick(model.volume), pick(model.lam), pick(model.mu)
+        gradients = from_lanes(model.gradients, len(there))[there].reshape(-1, 3, 3)
+        gradients = np.concatenate([gradients, -gradients.sum(axis=1, keepdims=True)], axis=1)
+        # lam a b^T + mu b a^T + mu (a.b) I, as formulas.elements.stiffness_block
+        outer = np.einsum("mir,mjc->mijrc", gradients, gradients)
+        trace = np.einsum("mijrr->mij", outer)[..., None, None] * np.eye(3)
+        self.stiffness = volume * (lam * outer + mu * (outer.swapaxes(3, 4) + trace))
+        mass = pick(model.density) * volume
+        same = np.eye(4)[None, :, :, None, None]
+        self.lumped, self.consistent = mass / 4 * same, mass / 20 * (1 + same)
+        self.beta = pick(model.damping)
+        self.alpha = model.node_mass_damping[model.tets[:, 0]][:, None, None, None, None]
+
+
+def _times_identity(numbers: np.ndarray) -> np.ndarray:
+    """Blocks (m, 4, 4, 3, 3): every number times the unit matrix."""
+    return numbers * np.eye(3)

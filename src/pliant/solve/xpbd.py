@@ -1,0 +1,101 @@
+"""Position-based dynamics on the rows of every other solver (C 1.2; XPBD of Macklin, Mueller and Chentanez 2016).
+
+In every iteration the rows of elements and joints are filled anew where the bodies have come to, and one Gauss-Seidel
+sweep changes the accumulated impulses. A row at the moved positions, with u_k the velocity that led there, asks
+
+    J u + R lambda = -f C(x + h u_k) + f h J u_k,   f = 1 / (h + beta)   (theory section 2),
+
+and before the sweep the impulses so far are applied along the rows as they lie now, u = u* + M^-1 J^T lambda. (XPBD
+leaves them along the rows they were found with; its limit then differs from implicit Euler by O(h^2) in every step.)
+Contacts keep their planes of the start of the step.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.dynamics import Prediction
+from pliant.kernels.cpu.elements import element_targets
+from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.kernels.cpu.system import row_product, transposed_product
+from pliant.kernels.lanes import LANES
+from pliant.linalg.pgs import sweep_system
+from pliant.rows import joints as joint_rows
+from pliant.rows.assemble import StepRows
+from pliant.rows.elements import ElementRows, deform
+from pliant.rows.table import Rows, concatenate
+from pliant.solve.dual import DualSolver, row_count
+from pliant.solve.info import Info
+from pliant.solve.options import Dual, Xpbd
+from pliant.solve.warm import keep_impulses
+
+# Young's modulus of "no compliance" relative to the material's.
+RIGID_FACTOR = 1e9
+
+
+class XpbdSolver(DualSolver):
+    """A fixed number of sweeps over rows that follow the positions."""
+
+    def __init__(self, options: Xpbd, model):
+        super().__init__(Dual(method="pgs"), model, np.float64)
+        self.xpbd, self.substeps = options, int(options.substeps)
+        self.model = _without_compliance(model) if options.compliance == "none" else model
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        model, element_size = self.model, self.model.volume.size * 6
+        u, share = prediction.u.copy(), self._share(rows, h)
+        impulse = np.zeros(element_size + rows.table.target.size)
+        for _ in range(int(self.xpbd.iterations)):
+            here = self._rows_at(state, rows, u, h)
+            operator, diagonal = self._operator(model, prediction, here, h)
+            b = self._goal(here, operator, share, u, h)
+            low, high = self._bounds(here, operator.scale, element_size)
+            friction, x = self._friction(here, diagonal, element_size), impulse / operator.scale
+            before = u.copy()
+            transposed_product(operator, x, u)
+            u += prediction.u
+            sweep_system(operator, b, low, high, friction, x, u)
+            impulse = x * operator.scale
+        keep_impulses(state, rows, impulse, element_size)
+        change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
+        info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
+        info.rows = model.element_count * 6 + row_count(rows.table)
+        return u, info
+
+    def _rows_at(self, state, rows: StepRows, u: np.ndarray, h: float) -> StepRows:
+        """Elements and joints at the positions that the velocity u leads to; contacts as they were."""
+        model, n = self.model, self.model.node_count
+        x, position = state.x + h * u[:n], state.body_position + h * u[n::2]
+        rotation = state.body_rotation.copy()
+        turn_bodies(h * u[n + 1 :: 2], rotation)
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, x, position, rotation, h)
+        elements = ElementRows(*deform(model, x), rows.elements.plastic)
+        return replace(rows, elements=elements, joints=joints, table=concatenate([joints, rows.touching]))
+
+    def _share(self, rows: StepRows, h: float) -> np.ndarray:
+        """h f of every row: 1 for rigid ones, h / (h + beta) with damping, 0 for contacts."""
+        model, blocks = self.model, self.model.joints
+        elements = np.repeat((h / (h + model.damping))[:, None], 6, axis=1)
+        table = np.zeros(rows.table.target.shape)
+        table[blocks.slice, :, blocks.lane] = (h / (h + blocks.compliance * blocks.damping))[:, None]
+        return np.concatenate([elements.ravel(), table.ravel()])
+
+    def _goal(self, here: StepRows, operator, share: np.ndarray, u: np.ndarray, h: float) -> np.ndarray:
+        """scale (b + h f J u_k)."""
+        model = self.model
+        target = np.empty((len(model.volume), 6, LANES))
+        element_targets(here.elements.strain, here.elements.plastic, model.damping, h, self.basis64, target)
+        goal = np.concatenate([target.ravel(), here.table.target.ravel()])
+        rate = np.empty_like(goal)
+        row_product(operator, u, np.zeros_like(goal), rate)
+        return operator.scale * goal + share * rate
+
+
+def _without_compliance(model):
+    """The model as plain position-based dynamics sees it: all elements and joints rigid and without damping; how soft
+    they look depends on the number of sweeps."""
+    nothing = np.zeros_like(model.joints.compliance)
+    joints = replace(model.joints, compliance=nothing, damping=nothing)
+    return replace(model, young=RIGID_FACTOR * model.young, damping=np.zeros_like(model.damping), joints=joints)

@@ -1,0 +1,58 @@
+"""Benchmarks run, and say what they could not run; no timing is asserted."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from pliant.benchmarks import _isolated, peers
+from pliant.benchmarks._cantilever_scaling import fit
+from pliant.cli import main
+
+
+def bench(*arguments, code=0):
+    """Run `pliant bench`; returns its output and its error output."""
+    result = CliRunner().invoke(main, ["bench", *arguments])
+    assert result.exit_code == code, result.output + result.stderr + repr(result.exception)
+    return result.stdout, result.stderr
+
+
+def test_the_cantilever_gives_every_field():
+    result = json.loads(bench("cantilever", "--quick", "--json")[0])
+    assert result["name"] == "cantilever" and result["cores"] >= 1
+    labels = [case["label"] for case in result["cases"]]
+    assert labels[:2] == ["corotated, 144 tets", "neohookean, 144 tets"] and len(set(labels)) == 6
+    fields = {"tets", "nodes", "ms_per_step", "max_ms_per_step", "newton_iterations", "pcg_iterations", "residual"}
+    for case in result["cases"]:
+        assert fields | {"linear", "tip_m", "error"} <= set(case)
+        assert case["tip_m"] < 0 and case["error"] < 1e-3
+    assert result["cases"][0]["tip_at_rest_m"] < -0.1 and result["cases"][0]["time_error"] > 0
+    assert {case["linear"] for case in result["cases"]} == {"cholesky", "pcg", "jacobi"}
+
+
+def test_options_of_another_benchmark_are_refused():
+    assert "the benchmark grid has no option --scaling" in bench("grid", "--scaling", code=2)[1]
+    assert "the benchmark brick has no option --peers" in bench("brick", "--no-peers", code=2)[1]
+
+
+def test_an_engine_that_is_missing_or_fails_is_named(monkeypatch):
+    missing = peers.Peer("nothing", "no_such_module", "no_such_file", {"any": (True, True)})
+    failing = peers.Peer("failing", "json", "no_such_file", {"any": (True, True)})
+    monkeypatch.setattr(peers, "PEERS", (missing, failing))
+    cases = peers.measure_peers((6, 2, 2), 2, None)
+    assert cases[0] == {"label": "nothing, 144 tets", "unavailable": "not installed"}
+    assert cases[1]["label"] == "failing, any, 144 tets" and "no_such_file" in cases[1]["unavailable"]
+
+
+def test_a_call_in_another_process():
+    assert _isolated.call("json", "dumps", obj=[1, 2]) == "[1, 2]"
+    with pytest.raises(_isolated.Failed, match="no attribute 'nothing'"):
+        _isolated.call("json", "nothing")
+    with pytest.raises(_isolated.Failed, match=r"took more than 0.01 s"):
+        _isolated.call("json", "dumps", limit=0.01, obj=1)
+
+
+def test_the_exponent_of_a_power_law():
+    cases = [{"tets": n, "ms_per_step": 2 * n**1.25} for n in (10, 100, 1000)]
+    assert fit([*cases, {"unavailable": "crashed"}]) == {"exponent": pytest.approx(1.25)}
+    assert "unavailable" in fit(cases[:1])

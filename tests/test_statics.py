@@ -1,0 +1,110 @@
+"""Equilibrium: closed forms, loads, joints, contacts, and what is refused."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+YOUNG, POISSON = 1e6, 0.3
+
+
+def stretched_cube(law: str, displacement: float, load_steps: int = 1):
+    """A unit cube pulled to a length of 1 + displacement between frictionless plates."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    cube = scene.add_soft(pl.meshes.box((1, 1, 1), cells=2), getattr(pl.Material, law)(YOUNG, POISSON, 1000))
+    for axis, values in zip("xyz", cube.nodes.positions.T):
+        cube.pin(values < 1e-9, axis)
+    cube.pin(cube.nodes.x > 1 - 1e-9, "x", displacement=(displacement, 0, 0))
+    return scene.equilibrium(load_steps=load_steps), cube
+
+
+@pytest.mark.parametrize("law, lateral", [("corotated", 0.85), ("stvk", np.sqrt(1 - 0.3 * (1.5**2 - 1)))])
+def test_a_stretched_cube_thins_as_its_law_says(law, lateral):
+    """Corotated: lateral stretch 1 - nu e; St. Venant-Kirchhoff: s_t^2 = 1 - nu (s^2 - 1)."""
+    sim, cube = stretched_cube(law, 0.5)
+    assert sim.positions(cube)[:, 1].max() == pytest.approx(lateral, rel=1e-6)
+    assert sim.info.converged and sim.info.residual <= 1e-6
+
+
+def test_a_bar_under_its_own_weight():
+    """u = rho g L^2 / (2 E) for nu = 0; linear, exact up to the lumping of the load at the ends."""
+    scene = pl.Scene()
+    bar = scene.add_soft(pl.meshes.box((0.1, 0.1, 1), cells=(2, 2, 20)), pl.Material.linear(1e5, 0, 1000))
+    bar.pin(bar.nodes.z > 1 - 1e-9)
+    sim = scene.equilibrium()
+    drop = (bar.nodes.z - sim.positions(bar)[:, 2])[bar.nodes.z < 1e-9].mean()
+    assert drop == pytest.approx(1000 * 9.81 / (2 * 1e5), rel=1e-3)
+
+
+def test_a_cube_under_pressure_on_all_sides_shrinks_evenly():
+    """sigma = -p I everywhere, whatever the law: the pressure follows the faces as they move."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    cube = scene.add_soft(pl.meshes.box((1, 1, 1), cells=2), pl.Material.neohookean(YOUNG, POISSON, 1000))
+    for axis, values in zip("xyz", cube.nodes.positions.T):
+        cube.pin(values < 1e-9, axis)
+    cube.pressure("all", 1e5)
+    sim = scene.equilibrium()
+    stress = sim.stress(cube)
+    assert np.allclose(stress[:, :3], -1e5, rtol=1e-5)
+    assert np.abs(stress[:, 3:]).max() < 1
+
+
+def test_a_dead_load_beyond_the_strength_of_stvk_is_no_equilibrium():
+    """MAT-05: confined St. Venant-Kirchhoff carries at most (lam + 2 mu)/(3 sqrt 3) = 259 067 Pa."""
+
+    def squeezed(load):
+        scene = pl.Scene(gravity=(0, 0, 0))
+        cube = scene.add_soft(pl.meshes.box((1, 1, 1), cells=2), pl.Material.stvk(YOUNG, POISSON, 1000))
+        cube.pin(cube.nodes.x < 1e-9)
+        cube.pin("all", "yz")
+        cube.traction(cube.faces.x > 1 - 1e-9, (-load, 0, 0))
+        sim = scene.equilibrium()
+        return sim.positions(cube)[:, 0].max()
+
+    stretch = squeezed(2.4e5)
+    modulus = 2 * 384615.3846 + 576923.0769
+    assert 0.5 * modulus * (stretch**3 - stretch) == pytest.approx(-2.4e5, rel=1e-5)
+    with pytest.raises(pl.SolverError, match=r"inverted|no equilibrium"):
+        squeezed(2.7e5)
+
+
+def test_a_block_rests_on_the_floor_which_carries_its_weight():
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+    block = scene.add_soft(pl.meshes.box((1, 1, 1), cells=3), pl.Material.corotated(1e5, POISSON, 1000))
+    sim = scene.equilibrium()
+    assert sim.contacts.impulses[:, 0].sum() / sim.dt == pytest.approx(1000 * 9.81, rel=1e-4)
+    before = sim.positions(block).copy()
+    sim.step(10)
+    assert np.abs(sim.positions(block) - before).max() < 1e-4
+
+
+def test_a_ball_hangs_below_its_joint():
+    scene = pl.Scene()
+    beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), cells=(8, 2, 2)), pl.Material.corotated(YOUNG, POISSON, 1000))
+    beam.pin(beam.nodes.x < 1e-9)
+    ball = scene.add_rigid(pl.Sphere(0.1), density=2000, position=(1.3, 0.1, 0.1), collide=False)
+    joint = scene.join(pl.Ball(ball, beam, at=(1, 0.1, 0.1)))
+    sim = scene.equilibrium()
+    weight = 2000 * 4 / 3 * np.pi * 0.1**3 * 9.81
+    assert sim.reaction(joint) == pytest.approx(np.array([0, 0, -weight]), abs=1e-4 * weight)
+    tip = sim.positions(beam)[beam.nodes.x > 1 - 1e-9].mean(axis=0)
+    assert sim.pose(ball)[0][:2] == pytest.approx(tip[:2], abs=1e-3)
+
+
+def test_load_steps_lead_to_the_same_answer():
+    one, cube = stretched_cube("neohookean", -0.4)
+    many, other = stretched_cube("neohookean", -0.4, load_steps=4)
+    assert one.positions(cube) == pytest.approx(many.positions(other), abs=1e-6)
+
+
+def test_a_loose_body_is_named():
+    scene = pl.Scene()
+    body = scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), pl.Material.corotated(YOUNG, POISSON, 1000), name="jelly")
+    body.pin(body.nodes.x < 1e-9, "x")
+    with pytest.raises(pl.SceneError, match="'jelly' can move or turn as a whole"):
+        scene.equilibrium()
+    with pytest.raises(pl.SolverError, match="load_steps must be a whole number"):
+        scene.equilibrium(load_steps=0)
+    with pytest.raises(pl.SolverError, match=r"equilibrium needs pliant.Newton"):
+        scene.equilibrium(solver=pl.Dual())
