@@ -10,7 +10,9 @@ import pytest
 import pliant as pl
 from studies import EDGE, at, displacements, end_couple, limit, mapped_box, soft_limit, turn
 
-# Small deflections
+# Small deflections, solved by factorisation: slender bodies are hard on iterations
+
+DIRECT = pl.Newton(tolerance=1e-6, linear="cholesky")
 
 
 def test_cantilever_of_timoshenko():
@@ -23,7 +25,7 @@ def test_cantilever_of_timoshenko():
         beam.pin(beam.nodes.x < EDGE)
         end = at(beam, (1, None, None))
         beam.force(end, (0, 0, load), spread="area")
-        return displacements(scene.equilibrium(), beam)[end, 2].mean() / load
+        return displacements(scene.equilibrium(DIRECT), beam)[end, 2].mean() / load
 
     cells = (4, 6, 8)
     values = [sag(n) for n in cells]
@@ -40,7 +42,7 @@ def unit_loads(mesh, material, clamp, tip, directions) -> list[float]:
         beam.pin(clamp(beam.nodes))
         end = np.flatnonzero(tip(beam.nodes))
         beam.force(end, direction, spread="area")
-        answers.append(displacements(scene.equilibrium(), beam)[end].mean(axis=0) @ direction)
+        answers.append(displacements(scene.equilibrium(DIRECT), beam)[end].mean(axis=0) @ direction)
     return answers
 
 
@@ -68,7 +70,7 @@ def test_straight_cantilever_of_macneal_and_harder_twists():
         beam.pin(beam.nodes.x < EDGE)
         tip, about = at(beam, (6, None, None)), ((1, 0, 0), np.array([6.0, 0, 0]))
         end_couple(beam, tip, *about, moment=1.0)
-        return turn(scene.equilibrium(), beam, tip, *about)
+        return turn(scene.equilibrium(DIRECT), beam, tip, *about)
 
     cells = (4, 6)
     assert soft_limit([angle(n) for n in cells], cells) == pytest.approx(0.0341085, rel=0.03)
@@ -88,7 +90,7 @@ def test_twisted_beam_of_macneal_and_harder():
         material, directions = pl.Material.linear(29e6, 0.22, 1.0), ((0, 0, 1), (0, 1, 0))
         return unit_loads(mesh, material, lambda n: n.x < EDGE, lambda n: n.x > 12 - EDGE, directions)
 
-    cells = (2, 4)
+    cells = (4, 6)
     np.testing.assert_allclose(soft_limit([answers(n) for n in cells], cells), (0.005424, 0.001754), rtol=0.02)
 
 
@@ -99,12 +101,12 @@ def test_curved_beam_of_macneal_and_harder():
 
     def shape(r, s, t):
         radius, angle = 4.12 + 0.2 * s, np.pi / 2 * r
-        return radius * np.sin(angle), -radius * np.cos(angle), 0.1 * t
+        return radius * np.sin(angle), radius * np.cos(angle), 0.1 * t
 
     def answers(cells):
         mesh = mapped_box((66 * cells, 2 * cells, cells), shape)
         material, directions = pl.Material.linear(1e7, 0.25, 1.0), ((1, 0, 0), (0, 0, 1))
-        return unit_loads(mesh, material, lambda n: n.x < EDGE, lambda n: n.y > -EDGE, directions)
+        return unit_loads(mesh, material, lambda n: n.x < EDGE, lambda n: n.y < EDGE, directions)
 
     cells = (3, 5)
     np.testing.assert_allclose(soft_limit([answers(n) for n in cells], cells), (0.08734, 0.5022), rtol=0.02)
