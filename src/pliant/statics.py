@@ -125,7 +125,7 @@ class Loading:
 
 
 def scaled(model, share: float, time: float):
-    """The model with a share of all loads, prescribed displacements included, frozen at a time [s]."""
+    """The model without drag, with a share of all loads, prescribed displacements included, frozen at a time [s]."""
 
     def part(value):
         return share * at_time(value, time)
@@ -133,6 +133,7 @@ def scaled(model, share: float, time: float):
     return replace(
         model,
         gravity=share * model.gravity,
+        node_mass_damping=np.zeros_like(model.node_mass_damping),
         node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],
         pressures=[(triangles, part(pressure)) for triangles, pressure in model.pressures],
         pins=[
