@@ -108,7 +108,7 @@ class NewtonSolver:
         system.assemble(increment.mass, potential.rows, potential.curvature, x)
         size = system.local_norm(gradient)
         if forcing is None:
-            forcing = _clip(0.9 * (size / last) ** 2)
+            forcing = _clip(0.9 * (size / last) ** 2) if last > 0.0 else FIRST_FORCING
         direction, products = system.solve(-gradient, forcing)
         slope = float(dot(gradient, direction))
         if exact and (system.indefinite or not slope < 0.0):
