@@ -13,7 +13,7 @@ from pliant.solve.increment import Increment, Workspace
 from pliant.solve.info import Info
 from pliant.solve.laws import compile_laws
 from pliant.solve.options import Newton
-from pliant.solve.primal_system import PrimalSystem
+from pliant.solve.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.warm import keep_impulses
 
 # Armijo's constant, and the rounding of the potential relative to its parts.
@@ -33,13 +33,13 @@ FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 class NewtonSolver:
     """Minimises the incremental potential; elements of any law, rigid bodies, joints, contacts with friction."""
 
-    def __init__(self, options: Newton, model, state):
+    def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
         self.options, self.dtype = options, np.dtype(np.float64)
         if options.integrator == "bdf2":
             _refuse_bdf2(model)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.system = PrimalSystem(model, joints, options.linear)
+        self.system = PrimalSystem(model, joints, options.linear, direct_work)
         self.laws = compile_laws(model)
         self.space = Workspace.of(len(model.volume))
         # a static solve starts from rest and measures its corrections by the motion so far [J]
@@ -108,7 +108,7 @@ class NewtonSolver:
         system.assemble(increment.mass, potential.rows, potential.curvature, x)
         size = system.local_norm(gradient)
         if forcing is None:
-            forcing = _clip(0.9 * (size / last) ** 2) if last > 0 else LARGEST_FORCING
+            forcing = _clip(0.9 * (size / last) ** 2) if last > 0.0 else FIRST_FORCING
         direction, products = system.solve(-gradient, forcing)
         slope = float(dot(gradient, direction))
         if exact and (system.indefinite or not slope < 0.0):

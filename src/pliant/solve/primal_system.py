@@ -33,7 +33,7 @@ PARALLEL_SLICES = 96
 class PrimalSystem:
     """The matrix of a model, with its pattern; `linear`: as in pliant.Newton."""
 
-    def __init__(self, model, joints: Rows, linear: str):
+    def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
         lanes_of = np.flatnonzero(model.volume.ravel() > 0)
         self.pattern = sliced_pattern(self.count, model.tets, lanes_of)
@@ -44,7 +44,7 @@ class PrimalSystem:
         self.factors = None
         if linear in ("auto", "cholesky"):
             factors = FactorPattern(model, joints, self.free)
-            if linear == "cholesky" or factors.work <= DIRECT_WORK or self.pieces.count > MOST_PIECES:
+            if linear == "cholesky" or factors.work <= direct_work or self.pieces.count > MOST_PIECES:
                 self.factors = factors
         self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
