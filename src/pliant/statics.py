@@ -20,7 +20,7 @@ from pliant.solve.options import Newton
 from pliant.static_checks import refuse_free_motions, refuse_inverted
 from pliant.step import step
 
-# Work up to which a static system is factorised: without inertia, slender bodies are too much for iterations in float32.
+# Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
 LONG = 1e6

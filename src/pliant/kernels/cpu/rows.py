@@ -72,15 +72,15 @@ def row_response(
     compliance (slices, 3, LANES): R > 0. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
     """
     energy = 0.0
-    rest = np.empty(3)
+    rate, rest = np.empty(3), np.empty(3)
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
             for row in range(3):
-                rate = 0.0
+                rate[row] = 0.0
                 for entry in range(start[s], start[s + 1]):
                     for c in range(3):
-                        rate += jacobian[entry, 3 * row + c, lane] * velocity[triples[entry, lane], c]
-                rest[row] = target[s, row, lane] - rate
+                        rate[row] += jacobian[entry, 3 * row + c, lane] * velocity[triples[entry, lane], c]
+                rest[row] = target[s, row, lane] - rate[row]
             if friction[s, lane] > 0.0:
                 normal, tangent = compliance[s, 0, lane], compliance[s, 1, lane]
                 y = (rest[0] / normal, rest[1] / tangent, rest[2] / tangent)
@@ -89,7 +89,7 @@ def row_response(
                     impulse_out[s, c, lane] = l[c]
                 for c in range(6):
                     curvature_out[s, c, lane] = g[c]
-                slip_out[s, lane] = math.sqrt(rest[1] * rest[1] + rest[2] * rest[2])
+                slip_out[s, lane] = math.sqrt(rate[1] * rate[1] + rate[2] * rate[2])
                 energy += e
                 continue
             for row in range(3):
