@@ -24,6 +24,7 @@ from pliant.solve.library_factor import LibraryFactor
 # Multiplications of 3x3 blocks up to which a factorisation beats iterations, and pieces above which iterations have too
 # large a coarse level.
 DIRECT_WORK, MOST_PIECES = 25_000, 150
+MOST_TRIPLES = 20_000
 MAX_ITERATIONS = 2000
 LIBRARIES = ("superlu", "pardiso")
 # Slices of rows from which on several threads pay.
@@ -42,7 +43,9 @@ class PrimalSystem:
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
         self.pieces = Pieces.of(model)
         self.factors = None
-        if linear in ("auto", "cholesky"):
+        # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
+        small = self.count <= min(direct_work / 5, MOST_TRIPLES) or self.pieces.count > MOST_PIECES
+        if linear == "cholesky" or (linear == "auto" and small):
             factors = FactorPattern(model, joints, self.free)
             if linear == "cholesky" or factors.work <= direct_work or self.pieces.count > MOST_PIECES:
                 self.factors = factors
