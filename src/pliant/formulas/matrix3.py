@@ -34,12 +34,6 @@ def scale(s, a):
 
 
 @formula
-def scale9(s, a):
-    """s a for a matrix"""
-    return (s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5], s * a[6], s * a[7], s * a[8])
-
-
-@formula
 def norm(a):
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
@@ -110,11 +104,6 @@ def symmetric_multiply_vector(s, v):
         s[5] * v[0] + s[1] * v[1] + s[3] * v[2],
         s[4] * v[0] + s[3] * v[1] + s[2] * v[2],
     )
-
-
-@formula
-def symmetric_to_full(s):
-    return (s[0], s[5], s[4], s[5], s[1], s[3], s[4], s[3], s[2])
 
 
 @formula

@@ -27,43 +27,28 @@ def jacobi_angle(app, aqq, apq):
 
 
 @formula
+def turn(c, n, a, b):
+    """The pair (a, b) turned by the angle with cosine c and sine n."""
+    return c * a - n * b, n * a + c * b
+
+
+@formula
 def jacobi_sweep(s, v):
     """One cyclic Jacobi sweep on a symmetric matrix s (xx, yy, zz, yz, xz, xy); v (9) collects the rotations."""
     s00, s11, s22, s12, s02, s01 = s
     v0, v1, v2, v3, v4, v5, v6, v7, v8 = v
     c, n, t = jacobi_angle(s00, s11, s01)
     s00, s11, s01 = s00 - t * s01, s11 + t * s01, 0.0
-    s02, s12 = c * s02 - n * s12, n * s02 + c * s12
-    v0, v1, v3, v4, v6, v7 = (
-        c * v0 - n * v1,
-        n * v0 + c * v1,
-        c * v3 - n * v4,
-        n * v3 + c * v4,
-        c * v6 - n * v7,
-        n * v6 + c * v7,
-    )
+    s02, s12 = turn(c, n, s02, s12)
+    (v0, v1), (v3, v4), (v6, v7) = turn(c, n, v0, v1), turn(c, n, v3, v4), turn(c, n, v6, v7)
     c, n, t = jacobi_angle(s00, s22, s02)
     s00, s22, s02 = s00 - t * s02, s22 + t * s02, 0.0
-    s01, s12 = c * s01 - n * s12, n * s01 + c * s12
-    v0, v2, v3, v5, v6, v8 = (
-        c * v0 - n * v2,
-        n * v0 + c * v2,
-        c * v3 - n * v5,
-        n * v3 + c * v5,
-        c * v6 - n * v8,
-        n * v6 + c * v8,
-    )
+    s01, s12 = turn(c, n, s01, s12)
+    (v0, v2), (v3, v5), (v6, v8) = turn(c, n, v0, v2), turn(c, n, v3, v5), turn(c, n, v6, v8)
     c, n, t = jacobi_angle(s11, s22, s12)
     s11, s22, s12 = s11 - t * s12, s22 + t * s12, 0.0
-    s01, s02 = c * s01 - n * s02, n * s01 + c * s02
-    v1, v2, v4, v5, v7, v8 = (
-        c * v1 - n * v2,
-        n * v1 + c * v2,
-        c * v4 - n * v5,
-        n * v4 + c * v5,
-        c * v7 - n * v8,
-        n * v7 + c * v8,
-    )
+    s01, s02 = turn(c, n, s01, s02)
+    (v1, v2), (v4, v5), (v7, v8) = turn(c, n, v1, v2), turn(c, n, v4, v5), turn(c, n, v7, v8)
     return (s00, s11, s22, s12, s02, s01), (v0, v1, v2, v3, v4, v5, v6, v7, v8)
 
 

@@ -14,7 +14,7 @@ from numba.extending import overload
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockFactor, solve_factored
-from pliant.linalg.sliced import multiply_slices
+from pliant.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.linalg.two_level import TwoLevel, apply_two_level
 
 # Slices that one thread takes at a time.
@@ -108,15 +108,7 @@ def precondition(preconditioner, r, z):
 @kernel
 def apply_block_jacobi(preconditioner, r, z):
     """z = D^-1 r, block by block."""
-    inverse = preconditioner.inverse
-    for s in range(r.shape[0]):
-        for row in range(3):
-            for lane in range(r.shape[2]):
-                z[s, row, lane] = (
-                    inverse[s, 3 * row, lane] * r[s, 0, lane]
-                    + inverse[s, 3 * row + 1, lane] * r[s, 1, lane]
-                    + inverse[s, 3 * row + 2, lane] * r[s, 2, lane]
-                )
+    multiply_blocks(preconditioner.inverse, r, z)
 
 
 @kernel

@@ -187,6 +187,19 @@ def multiply_slices(first, last, start, column, values, flat, out):
 
 
 @kernel
+def multiply_blocks(blocks, x, out):
+    """out = blocks x for a matrix of diagonal blocks (slices, 9, LANES) and vectors (slices, 3, LANES)."""
+    for s in range(x.shape[0]):
+        for row in range(3):
+            for lane in range(x.shape[2]):
+                out[s, row, lane] = (
+                    blocks[s, 3 * row, lane] * x[s, 0, lane]
+                    + blocks[s, 3 * row + 1, lane] * x[s, 1, lane]
+                    + blocks[s, 3 * row + 2, lane] * x[s, 2, lane]
+                )
+
+
+@kernel
 def invert_diagonals(start, values, extra, out):
     """out (slices, 9, LANES): inverse of every diagonal block plus `extra` (slices, 9, LANES)."""
     for s in range(start.shape[0] - 1):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.jit import kernel
 from pliant.kernels.lanes import LANES
-from pliant.linalg.sliced import SlicedPattern
+from pliant.linalg.sliced import SlicedPattern, multiply_blocks
 
 # Nodes in a piece, and the most pieces of a body.
 PIECE_NODES, MOST_PIECES = 150, 48
@@ -247,17 +247,11 @@ def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
 def apply_two_level(preconditioner, r, z):
     """z = D^-1 r + P (P^T A P)^-1 P^T r."""
     p = preconditioner
-    inverse, piece, turns, arm, free = p.inverse, p.piece, p.turns, p.arm, p.free
+    piece, turns, arm, free = p.piece, p.turns, p.arm, p.free
     solved = p.work
     solved[:] = 0
+    multiply_blocks(p.inverse, r, z)
     for s in range(r.shape[0]):
-        for row in range(3):
-            for lane in range(r.shape[2]):
-                z[s, row, lane] = (
-                    inverse[s, 3 * row, lane] * r[s, 0, lane]
-                    + inverse[s, 3 * row + 1, lane] * r[s, 1, lane]
-                    + inverse[s, 3 * row + 2, lane] * r[s, 2, lane]
-                )
         for lane in range(LANES):
             k = 6 * piece[s, lane]
             if k < 0:
