@@ -10,8 +10,11 @@ import numpy as np
 
 from pliant.bodies import rotation_matrix
 from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.solve.warm import count_as_whole, scale_impulses
 from pliant.step import step
 
+# Length of the Euler step within one of BDF2.
+PART = 2 / 3
 FIELDS = ("x", "v", "body_position", "body_rotation", "body_velocity", "body_angular_velocity")
 
 
@@ -26,7 +29,9 @@ def bdf2_step(model, state, solver, h: float):
         else:
             _extrapolate(model, state, before)
             state.time = time + h / 3
-            info = step(model, state, solver, 2 * h / 3)
+            scale_impulses(state, PART)
+            info = step(model, state, solver, PART * h)
+            count_as_whole(state, 1 / PART)
             state.time = time + h
     except Exception:
         state.time = time

@@ -17,6 +17,7 @@ from pliant.jit import use_threads
 from pliant.simulation import Simulation
 from pliant.solve.newton import NewtonSolver
 from pliant.solve.options import Newton
+from pliant.solve.warm import scale_impulses
 from pliant.static_checks import refuse_free_motions, refuse_inverted
 from pliant.step import step
 
@@ -69,7 +70,7 @@ class Loading:
         done, share, halvings = 0.0, 1.0 / load_steps, 0
         while done < 1.0 - 1e-12:
             target = min(done + share, 1.0)
-            before = self.sim.state.copy()
+            before, length = self.sim.state.copy(), self.length
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
             except SolverError as error:
@@ -79,7 +80,7 @@ class Loading:
                         f"no equilibrium found beyond {done:.3g} of the load: {error}. Try more load_steps; a "
                         f"structure that snaps or collapses has none nearby"
                     ) from None
-                self.sim.state, share = before, 0.5 * share
+                self.sim.state, self.length, share = before, length, 0.5 * share
                 continue
             done = target
         self._rest()
@@ -91,7 +92,7 @@ class Loading:
         self.solver.motion = 0.0
         for _ in range(MOST_STEPS):
             _hold(state)
-            _scale_impulses(state, h / self.length)
+            scale_impulses(state, h / self.length)
             self.length = h
             if not self.long:  # small motions count as well: they push contacts apart
                 self.solver.motion = 0.0
@@ -125,7 +126,8 @@ class Loading:
         """Velocities of an equilibrium, and impulses for the time step of the simulation."""
         state, sim = self.sim.state, self.sim
         _hold(state)
-        _scale_impulses(state, sim.dt / self.length)
+        scale_impulses(state, sim.dt / self.length)
+        state.warm.change = np.zeros_like(state.warm.change)
         state.time, state.step = 0.0, 0
         self.solver.static = False
 
@@ -162,13 +164,6 @@ def _hold(state) -> None:
     state.v, state.previous_velocity = np.zeros_like(state.v), np.zeros_like(state.v)
     state.body_velocity = np.zeros_like(state.body_velocity)
     state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
-
-
-def _scale_impulses(state, factor: float) -> None:
-    """Impulses of the same forces over another step length."""
-    warm = state.warm
-    warm.joints, warm.contacts, warm.change = factor * warm.joints, factor * warm.contacts, np.zeros_like(warm.change)
-    state.row_impulse = factor * state.row_impulse
 
 
 def _imbalance(model, state, h: float) -> float:

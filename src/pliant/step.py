@@ -10,7 +10,7 @@ from pliant.dynamics import integrate, predict
 from pliant.errors import SolverError
 from pliant.rows.assemble import fill_rows
 from pliant.solve.drift import close_gaps
-from pliant.solve.warm import node_impulses
+from pliant.solve.warm import count_as_whole, node_impulses, scale_impulses
 
 
 def step(model, state, solver, h: float):
@@ -44,7 +44,7 @@ def advance(model, state, solver, h: float):
 def _advance_in_parts(model, state, solver, h: float, parts: int):
     """A step as so many shorter ones; impulses are kept as if the last of them had been the whole."""
     before = replace(state, warm=replace(state.warm))
-    _scale_impulses(state.warm, 1 / parts)
+    scale_impulses(state, 1 / parts)
     infos = []
     try:
         for _ in range(parts):
@@ -53,16 +53,12 @@ def _advance_in_parts(model, state, solver, h: float, parts: int):
         for name in (f.name for f in fields(state)):
             setattr(state, name, getattr(before, name))
         raise
-    _scale_impulses(state.warm, parts)
+    count_as_whole(state, parts)
     state.step = before.step + 1
     info = infos[-1]
     info.iterations = sum(part.iterations for part in infos)
     info.timings = {name: sum(part.timings[name] for part in infos) for name in info.timings}
     return info
-
-
-def _scale_impulses(warm, factor: float) -> None:
-    warm.elements, warm.joints, warm.contacts = factor * warm.elements, factor * warm.joints, factor * warm.contacts
 
 
 def check_finite(model, state, u: np.ndarray) -> None:

@@ -34,6 +34,20 @@ def warm_impulses(state, rows: StepRows, element_size: int) -> np.ndarray:
     return impulse
 
 
+def scale_impulses(state, factor: float) -> None:
+    """The kept impulses as those of a step `factor` times as long with the same forces."""
+    warm = state.warm
+    warm.elements, warm.joints, warm.contacts = factor * warm.elements, factor * warm.joints, factor * warm.contacts
+    state.row_impulse = factor * state.row_impulse
+
+
+def count_as_whole(state, factor: float) -> None:
+    """After a step that was a part of a whole one `factor` times as long: impulses and the change of the velocity as
+    if its forces had acted all the time, so that readers need not know."""
+    scale_impulses(state, factor)
+    state.previous_velocity = state.v - factor * (state.v - state.previous_velocity)
+
+
 def node_impulses(model, state, rows: StepRows) -> np.ndarray:
     """Impulses (n, 3) [N s] of the joints and contacts just solved on the nodes; zero in a model without pins, which
     has no use for them."""
