@@ -55,7 +55,7 @@ BAD_VALUES = {
     ),
     "solver key": (
         "[run]\nsolver = { tolerence = 1 }",
-        "run.solver.tolerence: 1 -> unknown key (did you mean 'tolerance'?); allowed: type, method, tolerance",
+        "run.solver.tolerence: 1 -> unknown key (did you mean 'tolerance'?); allowed: type, tolerance, max_iterations",
     ),
     "solver value": (
         "[run]\nsolver = { max_iterations = 1.5 }",
@@ -216,7 +216,9 @@ def test_bad_values_name_file_key_value_and_what_is_allowed(case, tmp_path):
 
 
 def test_all_errors_are_listed_at_once(tmp_path):
-    text = "gravity = 1\n[run]\ndt = -1\nsolver = { method = 3, tolerance = 0 }\n" + SOFT.replace("1e6", '"soft"')
+    text = 'gravity = 1\n[run]\ndt = -1\nsolver = { type = "dual", method = 3, tolerance = 0 }\n' + SOFT.replace(
+        "1e6", '"soft"'
+    )
     text += '[[soft]]\nmesh = { box = [1, 1, 1], cells = 1 }\nmaterial = "steel"\n[[soft.pin]]\nnodes = "x > 9"\n'
     text += BALL + "density = 2\n" + '[[joint]]\ntype = "ball"\na = "ball"\nb = "bell"\nat = [0, 0, 0]\n'
     keys = [line.split(": ")[0] for line in errors(put(tmp_path, text))]

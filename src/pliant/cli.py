@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from pliant import cli_run, cli_tools
+from pliant import cli_run, cli_static, cli_tools
 from pliant._version import __version__
 from pliant.errors import PliantError
 
@@ -14,6 +14,8 @@ Examples:
   pliant demo                               the demonstration, into out/
   pliant check examples/scenes/beam.toml    what is wrong with a scene file
   pliant run examples/scenes/beam.toml      run it
+  pliant equilibrium examples/scenes/beam.toml    where it comes to rest
+  pliant modes examples/scenes/beam.toml    at which frequencies it rings
   pliant mesh info part.vtu                 how good a mesh is
 """
 
@@ -42,6 +44,8 @@ def main() -> None:
 for command in (
     cli_run.run,
     cli_run.demo,
+    cli_static.equilibrium,
+    cli_static.modes,
     cli_tools.check,
     cli_tools.render,
     cli_tools.mesh,

@@ -12,7 +12,7 @@ RUN_EXAMPLES = """\b
 Examples:
   pliant run examples/scenes/beam.toml
   pliant run beam.toml --out results --seconds 5 --dt 0.005
-  pliant run beam.toml --method pgs --tolerance 1e-5 --json
+  pliant run beam.toml --solver dual --method pgs --tolerance 1e-5 --json
   pliant run beam.toml --checkpoint end.npz     then: pliant render results/end.npz
 """
 
@@ -30,8 +30,8 @@ Examples:
 )
 @click.option("--seconds", type=float, help="How long [s]; as the file says when left out, like all options below.")
 @click.option("--dt", type=float, help="Time step [s].")
-@click.option("--solver", "kind", help="Name of the solver, such as dual.")
-@click.option("--method", help="Method of the dual solver: mprgp or pgs.")
+@click.option("--solver", "kind", help="Name of the solver: newton, dual, linear, explicit, xpbd.")
+@click.option("--method", help="Method of the solver: mprgp or pgs (dual), symplectic, rk2 or rk4 (explicit).")
 @click.option("--tolerance", type=float, help="Tolerance of the solver.")
 @click.option("--max-iterations", type=int, help="Most iterations per step.")
 @click.option("--threads", type=int, help="Number of threads.")

@@ -1,6 +1,5 @@
 """The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
@@ -14,8 +13,6 @@ from pliant.joints import JOINTS, world
 from pliant.materials import Material
 from pliant.meshes import TetMesh
 from pliant.shapes import SHAPES, Shape
-
-Value = tuple[float, float, float] | Callable[[float], tuple[float, float, float]]
 
 
 @dataclass(eq=False)

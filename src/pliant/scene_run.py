@@ -52,7 +52,7 @@ class RunTable(Table):
     camera: ViewTable = None
 
 
-DEFAULT_SOLVER = "dual"
+DEFAULT_SOLVER = "newton"
 """The solver whose options a table without `type` gives."""
 
 OPTION_TYPES = {str: Text, bool: Flag, int: whole(-(2**31), 2**31 - 1), float: Number}
