@@ -8,7 +8,8 @@ import numpy as np
 
 from pliant.formulas.hyperelastic import principal_stress
 from pliant.formulas.svd import signed_svd
-from pliant.kernels.cpu.hyperelastic import element_stiffness, evaluate_elements
+from pliant.kernels.cpu.hyperelastic import element_moduli, evaluate_elements
+from pliant.kernels.cpu.stiffness import element_stiffness
 from pliant.kernels.lanes import LANES, to_lanes
 from pliant.kernels.laws import LAWS
 
@@ -17,27 +18,15 @@ YOUNG, POISSON = 1e6, 0.3
 MU = YOUNG / (2 * (1 + POISSON))
 LAM = YOUNG * POISSON / ((1 + POISSON) * (1 - 2 * POISSON))
 CORNER = np.vstack([np.eye(3), np.zeros(3)])
-# how far a barrier is continued in tests of inverted states
-FLOOR = 0.2
+# laws whose energy is infinite for inverted elements
+BARRIERS = ("neohookean",)
 
 
-def parameters(name: str, floor: float = 0.0) -> tuple[float, ...]:
-    """The parameters of a law in the order of its formulas."""
-    values = {"lam": LAM, "mu": MU, "floor": floor}
-    return tuple(values[field] for field in LAWS[name][0]._fields)
-
-
-def has_barrier(name: str) -> bool:
-    """Whether the law's energy is infinite for inverted elements, unless it is continued."""
-    return "floor" in LAWS[name][0]._fields
-
-
-def formulas(name: str, floor: float = 0.0):
+def formulas(name: str):
     """psi, stress, dstress of a law as functions of the stretches (3,)."""
-    values = parameters(name, floor)
 
     def bound(function):
-        return lambda s: np.array(function(tuple(map(float, s)), *values))
+        return lambda s: np.array(function(tuple(map(float, s)), LAM, MU))
 
     return tuple(bound(function) for function in LAWS[name][1:])
 
@@ -45,7 +34,7 @@ def formulas(name: str, floor: float = 0.0):
 class Elements:
     """Separate tetrahedra of one law with rest shapes (m, 4, 3) [m]; states are node positions (m, 4, 3) [m]."""
 
-    def __init__(self, name: str, rest: np.ndarray, floor: float = 0.0):
+    def __init__(self, name: str, rest: np.ndarray):
         self.count = len(rest)
         sides = (rest[:, :3] - rest[:, 3:]).transpose(0, 2, 1)  # Dm, columns X_k - X_3
         self.volume, self.inverse = np.linalg.det(sides) / 6, np.linalg.inv(sides)
@@ -54,7 +43,7 @@ class Elements:
         self.nodes = to_lanes(np.arange(4 * self.count, dtype=np.int32).reshape(-1, 4))
         self.gradients = to_lanes(self.inverse.reshape(-1, 9))
         self.weight = to_lanes(self.volume)[:, 0]
-        self.law = LAWS[name][0](*(np.full(self.weight.shape, value) for value in parameters(name, floor)))
+        self.law = LAWS[name][0](*(np.full(self.weight.shape, value) for value in (LAM, MU)))
         self.groups = len(self.weight)
 
     def evaluate(self, x: np.ndarray):
@@ -68,9 +57,11 @@ class Elements:
     def stiffness(self, x: np.ndarray) -> np.ndarray:
         """Projected stiffness (m, 12, 12) [N/m]."""
         self.evaluate(x)
-        blocks, nothing = np.empty((self.groups * LANES, 10, 9)), np.zeros_like(self.weight)
-        damping = (True, False, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
-        element_stiffness(self.law, 0, self.groups, self.frames, self.gradients, self.weight, *damping, blocks)
+        blocks, moduli = np.empty((self.groups * LANES, 10, 9)), np.empty((self.groups, 12, LANES))
+        element_moduli(self.law, 0, self.groups, self.frames, self.weight, True, moduli)
+        nothing = np.zeros_like(self.weight)
+        undamped = (False, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
+        element_stiffness(self.frames, self.gradients, moduli, *undamped, blocks)
         full, pairs = np.empty((self.count, 12, 12)), [(i, j) for i in range(4) for j in range(i + 1)]
         for k, (i, j) in enumerate(pairs):
             block = blocks[: self.count, k].reshape(-1, 3, 3)
@@ -79,16 +70,16 @@ class Elements:
         return full
 
 
-def compiled(name: str, f: np.ndarray, floor: float = 0.0) -> tuple[float, np.ndarray]:
+def compiled(name: str, f: np.ndarray) -> tuple[float, np.ndarray]:
     """psi [J/m3] and P (3, 3) [Pa] at F (3, 3), as the solver's kernel has them."""
-    energy, gradient = Elements(name, CORNER[None], floor).evaluate((CORNER @ np.asarray(f).T)[None])
+    energy, gradient = Elements(name, CORNER[None]).evaluate((CORNER @ np.asarray(f).T)[None])
     return 6 * float(energy[0]), 6 * gradient[0, :3].T
 
 
-def spectral(name: str, f: np.ndarray, floor: float = 0.0) -> np.ndarray:
+def spectral(name: str, f: np.ndarray) -> np.ndarray:
     """P (3, 3) [Pa] at F (3, 3) from signed_svd, the law's stress and principal_stress (not for the linear law)."""
     u, s, v = signed_svd(tuple(np.asarray(f, float).ravel()))
-    return np.array(principal_stress(u, tuple(formulas(name, floor)[1](s)), v)).reshape(3, 3)
+    return np.array(principal_stress(u, tuple(formulas(name)[1](s)), v)).reshape(3, 3)
 
 
 # The laws as functions of F, in NumPy (theory section 4)

@@ -187,7 +187,7 @@ from test_custom_material import OURS, beam
 sim = beam(OURS)[0].simulate(dt=1 / 60, threads=1).step(1)
 sim.stress(sim.scene.soft_bodies[0])
 law = sim.working_solver.laws[0]
-for kernel in (law.evaluate, law.stiffness, law.stresses):
+for kernel in (law.evaluate, law.moduli, law.stresses):
     assert sum(kernel.stats.cache_hits.values()) == 1 and not kernel.stats.cache_misses, kernel.stats
 print("found")
 """

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from law_states import rotation
+from pliant.kernels.cpu.stiffness import ElementTerms
+from pliant.kernels.lanes import LANES
 from pliant.linalg.pcg import multiply
+from pliant.rows.elements import deform
 from pliant.rows.table import Rows
 from pliant.solve.factor_pattern import ELEMENT_PAIRS
+from pliant.solve.matrix_free import MatrixFreeSystem
 from pliant.solve.primal_system import PrimalSystem
 
 # numbers of nodes 27, 32, 48, 64: some fill whole lanes of 16, so that the last place of the last slice is a node
@@ -48,3 +53,42 @@ def test_assembled_matrix_is_the_sum_of_its_parts(cells, linear):
     right = system.free * random.normal(size=(n, 3))
     answer, _ = system.solve(right, 1e-5)
     assert np.linalg.norm(dense @ answer.ravel() - right.ravel()) <= 1e-3 * np.linalg.norm(right)
+
+
+def element_terms(sim, random) -> ElementTerms:
+    """The stiffness of a model's elements at random frames, with random moduli and damping."""
+    model, groups = sim.model, len(sim.model.volume)
+    frames = np.empty((groups, 21, LANES))
+    for group in range(groups):
+        for lane in range(LANES):
+            frames[group, :9, lane] = rotation(random).ravel()
+            frames[group, 12:, lane] = rotation(random).ravel()
+    moduli = random.uniform(1, 2, (groups, 12, LANES)) * model.volume[:, None]
+    turns, _ = deform(model, sim.state.x + 0.2 * random.normal(size=sim.state.x.shape))
+    weight = 1e-5 * model.volume
+    return ElementTerms(frames, model.gradients, moduli, True, turns, model.lam, model.mu, weight)
+
+
+def test_matrix_free_products_are_those_of_the_matrix():
+    """Both in float32: rounding, for a pinned body with damping; and the diagonal blocks of the preconditioner."""
+    random = np.random.default_rng(2)
+    scene = pl.Scene()
+    material = pl.Material.corotated(1e5, 0.3, 1000, damping=0.01)
+    body = scene.add_soft(pl.meshes.box((1.0, 0.6, 0.5), cells=(3, 2, 2)), material)
+    body.pin(body.nodes.x < 0.01, axes="yz")
+    scene.add_rigid(pl.Sphere(0.1), density=100, position=(2, 0, 0))
+    sim = scene.simulate(dt=0.01, threads=1)
+    rows, terms = Rows.empty(sim.model.joints.start), element_terms(sim, random)
+    mass = random.uniform(1, 2, (sim.model.triple_count, 1, 1)) * np.eye(3)
+    x, products, inverses = random.normal(size=(sim.model.triple_count, 3)), [], []
+    for system in (PrimalSystem(sim.model, rows, "jacobi"), MatrixFreeSystem(sim.model)):
+        system.take(terms)
+        system.assemble(mass, rows, np.zeros((rows.slices, 6, LANES)), None)
+        packed = system.pattern.pack(x * system.free, system.dtype)
+        out = np.empty_like(packed)
+        multiply(system.matrix, system.rows, system.packed_free, packed, out, False)
+        products.append(system.pattern.unpack(out))
+        blocks = system.inverse.transpose(0, 2, 1).reshape(-1, 9)[system.pattern.place]
+        inverses.append(blocks)
+    assert np.abs(products[0] - products[1]).max() <= 1e-5 * np.abs(products[0]).max()
+    assert np.abs(inverses[0] - inverses[1]).max() <= 1e-4 * np.abs(inverses[0]).max()

@@ -2,14 +2,16 @@
 
 x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Euler step of length 2 h / 3 from the state
 in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Scenes with joints
-are refused: rows that are linear at the extrapolated state would gain energy. After a contact the next step is Euler's:
-an extrapolated impact would bounce.
+are refused: rows that are linear at the extrapolated state would gain energy. After a contact the next step is Euler's,
+an extrapolated impact would bounce; and so is one whose extrapolation would turn elements inside out.
 """
 
 import numpy as np
 
 from pliant.bodies import rotation_matrix
 from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.rows.elements import elastic_gradients
+from pliant.solve.tangles import inverted_elements
 from pliant.solve.warm import count_as_whole, scale_impulses
 from pliant.step import step
 
@@ -24,10 +26,10 @@ def bdf2_step(model, state, solver, h: float):
     time, before = state.time, _unpack(state.before, now)
     touching = len(state.warm.contacts) and np.any(state.warm.contacts[:, 0] > 0)
     try:
-        if before is None or touching:
+        upright = not (before is None or touching) and _extrapolate_upright(model, state, before)
+        if not upright:
             info = step(model, state, solver, h)
         else:
-            _extrapolate(model, state, before)
             state.time = time + h / 3
             scale_impulses(state, PART)
             info = step(model, state, solver, PART * h)
@@ -48,6 +50,16 @@ def _unpack(flat: np.ndarray, like: dict) -> dict | None:
         return None
     parts = np.split(flat, np.cumsum([value.size for value in like.values()])[:-1])
     return {name: part.reshape(value.shape) for (name, value), part in zip(like.items(), parts)}
+
+
+def _extrapolate_upright(model, state, before: dict) -> bool:
+    """Extrapolate the state, if that inverts no element; whether it does not."""
+    x = (4 * state.x - before["x"]) / 3
+    gradients = elastic_gradients(model, state.plastic_strain)
+    if state.tangled.any() or np.any(inverted_elements(model, x, gradients)):
+        return False
+    _extrapolate(model, state, before)
+    return True
 
 
 def _extrapolate(model, state, before: dict) -> None:

@@ -12,6 +12,7 @@ from pliant.rows.joints import ANGULAR, DISTANCE
 from pliant.rows.table import Rows
 from pliant.solve.increment import Workspace
 from pliant.solve.laws import compile_laws
+from pliant.solve.tangles import laws_of_tangled
 
 
 def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
@@ -55,7 +56,7 @@ def internal_forces(model, state, h: float, warped: bool) -> np.ndarray:
         element_elastic_impulses(elastic, rotation, model.gradients, model.lam, model.mu, model.volume, slots)
     else:
         geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain), model.volume)
-        for law in compile_laws(model):
+        for law in laws_of_tangled(model, compile_laws(model), state.tangled):
             law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
     if np.any(model.damping > 0):
         material = (model.lam, model.mu, model.damping * model.volume)

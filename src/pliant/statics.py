@@ -109,7 +109,8 @@ class Loading:
             balance = _imbalance(model, state, h)
             still = moved <= (STILL if self.long else SETTLED) * self.size
             settled = still and (self.long or balance <= BALANCE)
-            if sim.info.converged and (settled or (self.long and self._smooth())):
+            settled = (settled or (self.long and self._smooth())) and not sim.info.tangled
+            if sim.info.converged and settled:
                 sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
                 return
             if self.long and not sim.info.converged:

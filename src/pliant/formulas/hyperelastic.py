@@ -66,18 +66,28 @@ def positive_moduli(a, symmetric, skew):
 
 
 @formula
-def stress_differential(df, u, v, a, symmetric, skew):
-    """dP (9) for a change dF (9) of the deformation gradient."""
-    f = transpose_multiply(u, multiply(df, v))
-    diagonal = (
-        a[0] * f[0] + a[5] * f[4] + a[4] * f[8],
-        a[5] * f[0] + a[1] * f[4] + a[3] * f[8],
-        a[4] * f[0] + a[3] * f[4] + a[2] * f[8],
-    )
+def principal_differential(f, a, symmetric, skew):
+    """U^T dP V (9) for f = U^T dF V (9)."""
     s12, k12 = 0.5 * symmetric[0] * (f[5] + f[7]), 0.5 * skew[0] * (f[5] - f[7])
     s02, k02 = 0.5 * symmetric[1] * (f[2] + f[6]), 0.5 * skew[1] * (f[2] - f[6])
     s01, k01 = 0.5 * symmetric[2] * (f[1] + f[3]), 0.5 * skew[2] * (f[1] - f[3])
-    p = (diagonal[0], s01 + k01, s02 + k02, s01 - k01, diagonal[1], s12 + k12, s02 - k02, s12 - k12, diagonal[2])
+    return (
+        a[0] * f[0] + a[5] * f[4] + a[4] * f[8],
+        s01 + k01,
+        s02 + k02,
+        s01 - k01,
+        a[5] * f[0] + a[1] * f[4] + a[3] * f[8],
+        s12 + k12,
+        s02 - k02,
+        s12 - k12,
+        a[4] * f[0] + a[3] * f[4] + a[2] * f[8],
+    )
+
+
+@formula
+def stress_differential(df, u, v, a, symmetric, skew):
+    """dP (9) for a change dF (9) of the deformation gradient (S algorithm 2)."""
+    p = principal_differential(transpose_multiply(u, multiply(df, v)), a, symmetric, skew)
     return multiply_transpose(multiply(u, p), v)
 
 

@@ -9,6 +9,9 @@ import math
 
 from pliant.jit import formula
 
+# Least J of which a logarithm is taken; nothing is asked of elements with less.
+TINY = 1e-100
+
 
 @formula
 def others(s):
@@ -149,35 +152,26 @@ def dstress_stable_neohookean(s, lam, mu):
 
 
 @formula
-def extended_log(j, floor):
-    """ln J and its two derivatives; below `floor` > 0 continued by its tangent there."""
-    safe = max(j, max(floor, 1e-300))
-    return math.log(safe) + (j - safe) / safe, 1.0 / safe, 0.0 if j < floor else -1.0 / (safe * safe)
-
-
-@formula
-def psi_neohookean(s, lam, mu, floor):
-    """mu/2 (I1 - 3) - mu ln J + lam/2 ln^2 J, infinite for J <= 0.
-
-    floor > 0 continues ln J below J = floor by its tangent: for bodies that start a step inverted (S 3.6).
-    """
+def psi_neohookean(s, lam, mu):
+    """mu/2 (I1 - 3) - mu ln J + lam/2 ln^2 J, infinite for J <= 0."""
     j = s[0] * s[1] * s[2]
-    log, _, _ = extended_log(j, floor)
+    log = math.log(max(j, TINY))
     shear = 0.5 * mu * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3.0)
-    return math.inf if j <= 0.0 and floor <= 0.0 else shear - mu * log + 0.5 * lam * log * log
+    return math.inf if j <= 0.0 else shear - mu * log + 0.5 * lam * log * log
 
 
 @formula
-def stress_neohookean(s, lam, mu, floor):
+def stress_neohookean(s, lam, mu):
     j = others(s)
-    log, slope, _ = extended_log(s[0] * j[0], floor)
-    volume = (lam * log - mu) * slope
+    safe = max(s[0] * j[0], TINY)
+    volume = (lam * math.log(safe) - mu) / safe
     return (mu * s[0] + volume * j[0], mu * s[1] + volume * j[1], mu * s[2] + volume * j[2])
 
 
 @formula
-def dstress_neohookean(s, lam, mu, floor):
+def dstress_neohookean(s, lam, mu):
     j = others(s)
-    log, slope, bend = extended_log(s[0] * j[0], floor)
-    v = volumetric_curvature(s, j, (lam * log - mu) * slope, lam * slope * slope + (lam * log - mu) * bend)
+    safe = max(s[0] * j[0], TINY)
+    pressure = lam * math.log(safe) - mu
+    v = volumetric_curvature(s, j, pressure / safe, (lam - pressure) / (safe * safe))
     return (v[0] + mu, v[1] + mu, v[2] + mu, v[3], v[4], v[5])

@@ -34,38 +34,22 @@ def load3(a, group, first, lane):
 
 
 @formula
+def load6_from(a, group, first, lane):
+    """Six components of one lane from component `first` on, as a tuple."""
+    return (
+        a[group, first, lane],
+        a[group, first + 1, lane],
+        a[group, first + 2, lane],
+        a[group, first + 3, lane],
+        a[group, first + 4, lane],
+        a[group, first + 5, lane],
+    )
+
+
+@formula
 def load6(a, group, lane):
     """Six components of one lane as a tuple."""
-    return (
-        a[group, 0, lane],
-        a[group, 1, lane],
-        a[group, 2, lane],
-        a[group, 3, lane],
-        a[group, 4, lane],
-        a[group, 5, lane],
-    )
-
-
-@formula
-def load9(a, group, lane):
-    """Nine components of one lane as a tuple."""
-    return (
-        a[group, 0, lane],
-        a[group, 1, lane],
-        a[group, 2, lane],
-        a[group, 3, lane],
-        a[group, 4, lane],
-        a[group, 5, lane],
-        a[group, 6, lane],
-        a[group, 7, lane],
-        a[group, 8, lane],
-    )
-
-
-@formula
-def tuple9(a):
-    """A flat array of nine numbers as a tuple."""
-    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])
+    return load6_from(a, group, 0, lane)
 
 
 @formula
@@ -82,6 +66,18 @@ def load9_from(a, group, first, lane):
         a[group, first + 7, lane],
         a[group, first + 8, lane],
     )
+
+
+@formula
+def load9(a, group, lane):
+    """Nine components of one lane as a tuple."""
+    return load9_from(a, group, 0, lane)
+
+
+@formula
+def tuple9(a):
+    """A flat array of nine numbers as a tuple."""
+    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])
 
 
 @formula

@@ -60,11 +60,10 @@ class StableNeohookean(NamedTuple):
 
 
 class Neohookean(NamedTuple):
-    """Lame parameters (groups, LANES) [Pa]; floor (groups, LANES): J below which ln J is continued, 0: nowhere."""
+    """Lame parameters (groups, LANES) [Pa]; an energy that is infinite for inverted elements."""
 
     lam: np.ndarray
     mu: np.ndarray
-    floor: np.ndarray
 
 
 # name of a law: its tuple and its three formulas
@@ -107,10 +106,6 @@ def _bound(law, number: int):
     function = FORMULAS[kind][number]
     if kind.__name__.startswith(USER_LAW):
         return formula(lambda law, s, group, lane: function(s, law))
-    if "floor" in kind._fields:
-        return formula(
-            lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane], law.floor[group, lane])
-        )
     return formula(lambda law, s, group, lane: function(s, law.lam[group, lane], law.mu[group, lane]))
 
 

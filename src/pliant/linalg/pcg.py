@@ -12,6 +12,7 @@ from numba import prange
 from numba.extending import overload
 
 from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.stiffness import add_slots, element_products
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockFactor, solve_factored
 from pliant.linalg.sliced import multiply_blocks, multiply_slices
@@ -43,6 +44,43 @@ class BlockJacobi(NamedTuple):
     """Inverse diagonal blocks (slices, 9, LANES)."""
 
     inverse: np.ndarray
+
+
+class ElementMatrix(NamedTuple):
+    """A sliced matrix (mass alone) plus elements that are not assembled: data (terms, groups, 30, LANES) for their
+    products; places (groups, 4, LANES): flat offset of their nodes; slots: work space; slot_start, adjacency: slots of
+    each node; node_places (n,): its flat offset."""
+
+    start: np.ndarray
+    column: np.ndarray
+    values: np.ndarray
+    data: np.ndarray
+    places: np.ndarray
+    slots: np.ndarray
+    slot_start: np.ndarray
+    adjacency: np.ndarray
+    node_places: np.ndarray
+
+
+@kernel
+def add_products(matrix, free, x, out):
+    """out += K x with the elements' stiffness K, for flat vectors; free is 0 where a component is prescribed."""
+    slots = matrix.slots[:-1].reshape(matrix.data.shape[1], 12, LANES)
+    for term in range(matrix.data.shape[0]):
+        element_products(matrix.data[term], matrix.places, x, slots)
+        add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
+
+
+def add_elements(matrix, free, x, out):
+    """out += K x of what is not assembled. (Compiled code only.)"""
+    raise TypeError(f"no compiled product for {type(matrix).__name__}")
+
+
+@overload(add_elements)
+def _add_elements(matrix, free, x, out):
+    if getattr(matrix, "instance_class", None) is ElementMatrix:
+        return lambda matrix, free, x, out: add_products(matrix, free, x, out)
+    return lambda matrix, free, x, out: None
 
 
 @kernel
@@ -84,6 +122,7 @@ def multiply(matrix, rows, free, x, out, parallel):
         _multiply_parallel(matrix.start, matrix.column, matrix.values, flat, out)
     else:
         multiply_slices(0, slices, matrix.start, matrix.column, matrix.values, flat, out)
+    add_elements(matrix, free.reshape(-1), flat, out.reshape(-1))
     add_rows(rows, free.reshape(-1), flat, out.reshape(-1))
 
 

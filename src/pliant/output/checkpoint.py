@@ -27,7 +27,7 @@ from pliant.scene_write import check_saveable, describe, name_materials, run_tab
 from pliant.simulation import Simulation
 
 MAGIC = "pliant checkpoint"
-FORMAT = 1
+FORMAT = 2
 SCENE_NAME = "scene.toml"
 # Damaged files end in one of these, depending on where the damage is.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)

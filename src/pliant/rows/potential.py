@@ -15,6 +15,14 @@ from pliant.rows.table import Rows, row_diagonals
 JOINT_SOFTNESS, NORMAL_SOFTNESS, TANGENT_SOFTNESS = 1e-4, 5e-2, 5e-2
 
 
+def _mobilities(rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
+    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6)."""
+    mobility = np.empty(rows.compliance.shape)
+    nothing = np.zeros_like(mobility)
+    row_diagonals(rows.start, rows.triples, rows.jacobian, nothing, inverse_mass, 0.0, mobility)
+    return mobility
+
+
 class RowPotential:
     """The rows of a step as a convex potential of the velocity.
 
@@ -22,15 +30,18 @@ class RowPotential:
     takes that back, so that the last word is Coulomb's (de Saxce's correction).
     """
 
-    def __init__(self, rows: Rows, inverse_mass: np.ndarray, shift: np.ndarray):
+    def __init__(self, rows: Rows, inverse_mass: np.ndarray, shift: np.ndarray, node_count: int):
         """inverse_mass (triples, 6): mobility of every triple, with what its elements hold it by; shift (slices, 3,
-        LANES): impulses [N s] to start from."""
+        LANES): impulses [N s] to start from. The first node_count triples are nodes."""
         self.rows = rows
-        self.mobility = np.empty(rows.compliance.shape)
-        nothing = np.zeros_like(self.mobility)
-        row_diagonals(rows.start, rows.triples, rows.jacobian, nothing, inverse_mass, 0.0, self.mobility)
-        softness = np.full(self.mobility.shape, JOINT_SOFTNESS)
         bounded = np.isfinite(rows.low[:, 0]) | np.isfinite(rows.high[:, 0])
+        self.mobility = _mobilities(rows, inverse_mass)
+        # a light body welded to several nodes is as mobile as these: its rows must be met among them
+        of_nodes = inverse_mass.copy()
+        of_nodes[node_count:] = 0
+        nodes = _mobilities(rows, of_nodes)
+        self.mobility = np.where((nodes > 0) & ~bounded[:, None], np.minimum(self.mobility, 2 * nodes), self.mobility)
+        softness = np.full(self.mobility.shape, JOINT_SOFTNESS)
         softness[:, 0][bounded] = NORMAL_SOFTNESS
         softness[:, 1][bounded] = softness[:, 2][bounded] = TANGENT_SOFTNESS
         self.hard = rows.compliance == 0

@@ -9,12 +9,13 @@ import numpy as np
 
 from pliant.dynamics import Prediction, mass_blocks, pressure_forces
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
+from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
 from pliant.linalg.pcg import dot
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import elastic_gradients
 from pliant.rows.potential import RowPotential
-from pliant.solve.laws import RECOVERY_FLOOR
+from pliant.solve.tangles import laws_of_tangled, renew_tangles
 from pliant.solve.warm import warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
@@ -23,10 +24,11 @@ EPSILON = 1e-14
 
 @dataclass
 class Workspace:
-    """Arrays of the elements that are reused from step to step: frames (g, 21, LANES), slots, elastic energies and
-    viscous powers (g,)."""
+    """Arrays of the elements that are reused from step to step: frames (g, 21, LANES), moduli (g, 12, LANES), slots,
+    elastic energies and viscous powers (g,)."""
 
     frames: np.ndarray
+    moduli: np.ndarray
     slots: np.ndarray
     energy: np.ndarray
     viscous: np.ndarray
@@ -34,7 +36,8 @@ class Workspace:
     @classmethod
     def of(cls, groups: int) -> "Workspace":
         """Room for that many groups of elements."""
-        return cls(np.empty((groups, 21, LANES)), np.zeros(groups * 12 * LANES + 1), np.empty(groups), np.empty(groups))
+        frames, moduli = np.empty((groups, 21, LANES)), np.empty((groups, 12, LANES))
+        return cls(frames, moduli, np.zeros(groups * 12 * LANES + 1), np.empty(groups), np.empty(groups))
 
 
 class Increment:
@@ -42,17 +45,18 @@ class Increment:
 
     def __init__(self, model, laws, space: Workspace, free, state, prediction: Prediction, rows: StepRows, h: float):
         self.free = free
-        self.model, self.laws, self.space = model, laws, space
+        self.model, self.space = model, space
         self.x, self.h, self.time = state.x, h, state.time + h
         self.u_star, self.mass = prediction.u, mass_blocks(model, prediction, h)
         self.rotation, self.damped = rows.elements.rotation, bool(np.any(model.damping > 0))
         self.damping_weight = h * model.damping * model.volume
         shift = warm_impulses(state, rows, 0).reshape(rows.table.target.shape)
-        self.row_potential = RowPotential(rows.table, self._mobility(prediction), shift)
+        self.row_potential = RowPotential(rows.table, self._mobility(prediction), shift, model.node_count)
         self.gradients = elastic_gradients(model, rows.elements.plastic)
+        self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
+        self.laws = laws_of_tangled(model, laws, self.tangled)
         self.pressure_before = pressure_forces(model, self.x, self.time) if model.pressures else None
         self.follow = np.zeros_like(self.x)
-        self._continue_inverted()
 
     def _mobility(self, prediction: Prediction) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
@@ -61,16 +65,6 @@ class Increment:
         stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
         return mobility
-
-    def _continue_inverted(self) -> None:
-        """Where an element starts the step inverted, all of its law get a finite energy, so that they can pass."""
-        for law in self.laws:
-            if law.has_barrier:
-                self._evaluate_elements(self.x)
-                own = slice(law.first, law.last)
-                volume = self.space.frames[own, 9:12].prod(axis=1)
-                inverted = np.any((volume <= 0) & (self.model.volume[own] > 0))
-                law.law.floor[own] = RECOVERY_FLOOR if inverted else 0.0
 
     def _evaluate_elements(self, x: np.ndarray) -> None:
         model, space = self.model, self.space
@@ -130,11 +124,12 @@ class Increment:
         kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
         return float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
 
-    def fill_blocks(self, blocks_out: np.ndarray, project: bool = True) -> None:
-        """Stiffness blocks of all elements times h^2, damping included, at the frames last evaluated."""
-        model = self.model
+    def element_terms(self, project: bool = True) -> ElementTerms:
+        """The elements' stiffness times h^2, damping included, at the frames last evaluated; project: without the
+        directions in which it is negative."""
+        model, space = self.model, self.space
         weight = self.h * self.h * model.volume
-        damping = (project, self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
         for law in self.laws:
-            arguments = (self.space.frames, self.gradients, weight, *damping, blocks_out)
-            law.stiffness(law.law, law.first, law.last, *arguments)
+            law.moduli(law.law, law.first, law.last, space.frames, weight, project, space.moduli)
+        damping = (self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
+        return ElementTerms(space.frames, self.gradients, space.moduli, *damping)

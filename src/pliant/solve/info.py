@@ -11,7 +11,8 @@ class Info:
     tolerance, rows.
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
-    line-search factor. active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean velocity
+    line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
+    their own law. active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean velocity
     [m/s] of the nodes over the step, where it is not the one at its end.
     """
 
@@ -27,5 +28,6 @@ class Info:
     newton_iterations: int = 0
     linear: str = ""
     shortest_step: float = 1.0
+    tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     travel: np.ndarray | None = field(default=None, repr=False)

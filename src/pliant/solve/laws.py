@@ -4,15 +4,10 @@ from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pliant.jit import cache_folder, kernel_in
 from pliant.kernels import laws
 from pliant.kernels.cpu import hyperelastic
 from pliant.symbolic import load
-
-# J below which energies with a barrier are continued in a step that starts with an inverted element.
-RECOVERY_FLOOR = 0.5
 
 
 @dataclass
@@ -23,13 +18,11 @@ class CompiledLaw:
     first: int
     last: int
     evaluate: Any
-    stiffness: Any
+    moduli: Any
     stresses: Any
 
-    @property
-    def has_barrier(self) -> bool:
-        """Whether the energy is infinite for inverted elements, but can be continued."""
-        return hasattr(self.law, "floor")
+
+KERNELS = (hyperelastic.evaluate_elements, hyperelastic.element_moduli, hyperelastic.element_stresses)
 
 
 def compile_laws(model) -> list[CompiledLaw]:
@@ -37,14 +30,18 @@ def compile_laws(model) -> list[CompiledLaw]:
     return [_compile(model, law_range) for law_range in model.laws]
 
 
+def arap_law(model, first: int, last: int) -> CompiledLaw:
+    """Groups first..last with the energy mu |F - R|^2, whatever their own."""
+    return CompiledLaw(laws.Arap(model.lam, model.mu), first, last, *KERNELS)
+
+
 def _compile(model, law_range) -> CompiledLaw:
-    kernels = (hyperelastic.evaluate_elements, hyperelastic.element_stiffness, hyperelastic.element_stresses)
+    kernels = KERNELS
     if law_range.energy is not None:
         law, kernels = _user_law(law_range.energy, kernels)
     else:
         kind = laws.LAWS[law_range.name][0]
-        arrays = {"lam": model.lam, "mu": model.mu, "floor": np.zeros_like(model.lam)}
-        law = kind(*(arrays[name] for name in kind._fields))
+        law = kind(model.lam, model.mu)
     return CompiledLaw(law, law_range.first, law_range.last, *kernels)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 
 from pliant.bodies import rotation_matrix
+from pliant.kernels.cpu.stiffness import element_stiffness
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
 from pliant.rows.elements import deform, elastic_gradients
@@ -31,12 +32,13 @@ def element_blocks(model, state) -> np.ndarray:
     """The ten blocks (m, 10, 9) [N/m] of the stiffness of every element, pairs in the order of ELEMENT_PAIRS."""
     space, gradients = Workspace.of(len(model.volume)), elastic_gradients(model, state.plastic_strain)
     slots = space.slots[:-1].reshape(-1, 12, LANES)
-    blocks, nothing = np.zeros((model.volume.size, len(ELEMENT_PAIRS), 9)), np.zeros_like(model.volume)
-    undamped = (True, False, deform(model, state.x)[0], model.lam, model.mu, nothing)
     geometry = (state.x, model.element_nodes, gradients, model.volume)
     for law in compile_laws(model):
         law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
-        law.stiffness(law.law, law.first, law.last, space.frames, gradients, model.volume, *undamped, blocks)
+        law.moduli(law.law, law.first, law.last, space.frames, model.volume, True, space.moduli)
+    blocks, nothing = np.zeros((model.volume.size, len(ELEMENT_PAIRS), 9)), np.zeros_like(model.volume)
+    undamped = (False, deform(model, state.x)[0], model.lam, model.mu, nothing)
+    element_stiffness(space.frames, gradients, space.moduli, *undamped, blocks)
     return blocks[_there(model)]
 
 

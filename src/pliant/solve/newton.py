@@ -12,6 +12,7 @@ from pliant.solve.gaps import close_joint_gaps
 from pliant.solve.increment import Increment, Workspace
 from pliant.solve.info import Info
 from pliant.solve.laws import compile_laws
+from pliant.solve.matrix_free import MatrixFreeSystem
 from pliant.solve.options import Newton
 from pliant.solve.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.warm import keep_impulses
@@ -39,7 +40,10 @@ class NewtonSolver:
             _refuse_bdf2(model)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.system = PrimalSystem(model, joints, options.linear, direct_work)
+        if options.linear == "matrix-free":
+            self.system = MatrixFreeSystem(model)
+        else:
+            self.system = PrimalSystem(model, joints, options.linear, direct_work)
         self.laws = compile_laws(model)
         self.space = Workspace.of(len(model.volume))
         # a static solve starts from rest and measures its corrections by the motion so far [J]
@@ -55,8 +59,9 @@ class NewtonSolver:
             u = prediction.u + free * state.warm.change
             kick = _kinetic(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
-        state.warm.change = u - prediction.u
+        state.warm.change, state.tangled = u - prediction.u, increment.tangled
         keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
+        info.tangled = [name for name, left in zip(model.soft_names, state.tangled) if left > 0]
         info.rows = int(count_rows(rows.table.start, rows.table.jacobian))
         return u, info
 
@@ -103,7 +108,7 @@ class NewtonSolver:
         positive there, as in compression, it is projected after all.
         """
         system, potential = self.system, increment.row_potential
-        increment.fill_blocks(system.blocks, not exact)
+        system.take(increment.element_terms(not exact))
         x = increment.x if iteration == 0 else None
         system.assemble(increment.mass, potential.rows, potential.curvature, x)
         size = system.local_norm(gradient)
@@ -125,7 +130,7 @@ class NewtonSolver:
         little = 1e-6 * float(np.abs(increment.x).max(initial=1.0)) / (increment.h * float(np.abs(u).max()))
         _, moved = increment.evaluate(little * u)
         increment.evaluate(np.zeros_like(u))
-        increment.fill_blocks(self.system.blocks)
+        self.system.take(increment.element_terms())
         potential = increment.row_potential
         self.system.assemble(increment.mass, potential.rows, potential.curvature, increment.x)
         answer, _ = self.system.solve(-self.system.free * (moved - held) / little, 1e-3)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pliant.checks import number
 from pliant.errors import SceneError
 
-LINEAR = ("auto", "cholesky", "pcg", "jacobi", "superlu", "pardiso")
+LINEAR = ("auto", "cholesky", "pcg", "jacobi", "matrix-free", "superlu", "pardiso")
 
 
 def _choice(value, name: str, allowed: tuple) -> None:
@@ -53,9 +53,10 @@ class Newton:
     tolerance: stop after a correction of at most this part of the step's motion, in the energy norm (no units, no
     dependence on the mesh); what is left after it is of the order of its square. max_iterations: 1 makes it linearly
     implicit. linear: how the linear systems are solved, "cholesky" (block L D L^T), "pcg" (conjugate gradients in
-    float32 with two levels of preconditioning), "jacobi" (with one), "superlu" (SciPy's), "pardiso" (MKL's, extra
-    `mkl`), or "auto": "cholesky" for small bodies and chains, else "pcg"; `info.linear` says which. integrator:
-    "euler" (implicit Euler), or "bdf2" of second order with little damping, for soft bodies without joints.
+    float32 with two levels of preconditioning), "jacobi" (with one), "matrix-free" (the same, products straight from
+    the elements: least memory), "superlu" (SciPy's), "pardiso" (MKL's, extra `mkl`), or "auto": "cholesky" for small
+    bodies and chains, else "pcg"; `info.linear` says which. integrator: "euler" (implicit Euler), or "bdf2" of second
+    order with little damping, for soft bodies without joints.
     """
 
     tolerance: float = 1e-2

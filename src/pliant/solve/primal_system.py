@@ -4,6 +4,7 @@ import numpy as np
 from numba import get_num_threads
 
 from pliant.jit import kernel
+from pliant.kernels.cpu.stiffness import ElementTerms, element_stiffness
 from pliant.kernels.lanes import LANES
 from pliant.linalg.pcg import (
     BlockJacobi,
@@ -26,6 +27,8 @@ from pliant.solve.library_factor import LibraryFactor
 DIRECT_WORK, MOST_PIECES = 25_000, 150
 MOST_TRIPLES = 20_000
 MAX_ITERATIONS = 2000
+# Choices of the linear solver with block Jacobi alone.
+ONE_LEVEL = ("jacobi", "matrix-free")
 LIBRARIES = ("superlu", "pardiso")
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
@@ -36,8 +39,8 @@ class PrimalSystem:
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
-        lanes_of = np.flatnonzero(model.volume.ravel() > 0)
-        self.pattern = sliced_pattern(self.count, model.tets, lanes_of)
+        tets = self._pattern_elements(model)
+        self.pattern = sliced_pattern(self.count, tets, np.flatnonzero(model.volume.ravel() > 0)[: len(tets)])
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -53,14 +56,27 @@ class PrimalSystem:
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
         dtype = np.float64 if self.factors or self.library else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
-        self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
         self.sums = np.empty((pattern.column.size, 9), dtype)
-        self.matrix = SlicedMatrix(pattern.start, pattern.column, np.empty((len(pattern.column), 9, LANES), dtype))
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
+        self._make_room(model, dtype)
         shape = (pattern.slices, 3, LANES)
         self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
         self.inverse = np.empty((pattern.slices, 9, LANES), dtype)
+
+    def _pattern_elements(self, model) -> np.ndarray:
+        """The elements (k, 4) whose blocks are assembled."""
+        return model.tets
+
+    def _make_room(self, model, dtype) -> None:
+        """Room for the matrix and for what it is assembled from."""
+        start, column = self.pattern.start, self.pattern.column
+        self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
+        self.matrix = SlicedMatrix(start, column, np.empty((len(column), 9, LANES), dtype))
+
+    def take(self, terms: ElementTerms) -> None:
+        """Take the elements' stiffness for the next `assemble`."""
+        element_stiffness(*terms, self.blocks)
 
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
         """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
@@ -78,9 +94,7 @@ class PrimalSystem:
             rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
         )
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
-        extra = np.zeros((pattern.slices, 9, LANES), dtype)
-        add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
-        invert_diagonals(pattern.start, self.matrix.values, extra, self.inverse)
+        invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
         if self.library:
             self.library.factorise_library(self.blocks, mass, rows, curvature)
         elif self.factors:
@@ -89,9 +103,15 @@ class PrimalSystem:
         else:
             self._precondition(x)
 
+    def _extra_diagonals(self) -> np.ndarray:
+        """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
+        extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
+        add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
+        return extra
+
     def _precondition(self, x: np.ndarray | None) -> None:
         """Two levels at the start of a step; later iterations keep the coarse level and renew the blocks."""
-        if self.linear == "jacobi":
+        if self.linear in ONE_LEVEL:
             self.preconditioner = BlockJacobi(self.inverse)
         elif x is not None:
             arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)

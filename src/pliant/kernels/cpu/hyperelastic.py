@@ -1,4 +1,4 @@
-"""Loops over tetrahedra of one law: energy, elastic forces, projected stiffness (S chapter 4)."""
+"""Loops over tetrahedra of one law: energy, elastic forces, moduli, stresses (S chapter 4)."""
 
 import numpy as np
 from numba import prange
@@ -7,19 +7,14 @@ from pliant.formulas.elements import (
     element_gradient,
     element_impulses,
     element_stress,
-    stiffness_block,
     strain_rate,
 )
-from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli, principal_block
-from pliant.formulas.hyperelastic import world_block as to_world
-from pliant.formulas.matrix3 import multiply_vector, transpose_multiply_vector
+from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli
+from pliant.formulas.matrix3 import determinant
 from pliant.jit import formula, parallel_kernel
 from pliant.kernels.cpu.elements import IDENTITY, gather_differences
-from pliant.kernels.lanes import LANES, load3, load6, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, load3, load9, store3, store9
 from pliant.kernels.laws import deform, stiffness_moduli
-
-# Pairs (i, j), j <= i, of an element's nodes, in the order of its ten stiffness blocks.
-PAIRS = 10
 
 
 @formula
@@ -39,7 +34,8 @@ def _evaluate_lanes(law, group, d, gradients, volume, out):
         store9(out, 0, 12, lane, v)
         store9(out, 0, 21, lane, i)
         store3(out, 0, 30, lane, (-(i[0] + i[3] + i[6]), -(i[1] + i[4] + i[7]), -(i[2] + i[5] + i[8])))
-        # an empty lane has no volume, whatever its energy density
+        # what is no number (a user's ln J) is a barrier; an empty lane has no volume, whatever its energy density
+        e = e if e == e else np.inf
         out[0, 33, lane] = w * e if w > 0.0 else 0.0
 
 
@@ -75,77 +71,24 @@ def element_stresses(law, first, last, x, nodes, gradients, deformation_out, str
             stress_out[group, k] = out[0, 9 + k]
 
 
-@formula
-def _moduli_lanes(law, group, frames, gradients, weight, project, out):
-    """For one group: the twelve moduli (projected or not) times weight, and gradients seen in V (4 nodes x 3)."""
-    for lane in range(LANES):
-        s, v = load3(frames, 0, 9, lane), load9_from(frames, 0, 12, lane)
-        a, symmetric, skew = stiffness_moduli(law, s, group, lane)
-        if project:
-            a, symmetric, skew = positive_moduli(a, symmetric, skew)
-        w = weight[group, lane]
-        store3(out, 0, 0, lane, (w * a[0], w * a[1], w * a[2]))
-        store3(out, 0, 3, lane, (w * a[3], w * a[4], w * a[5]))
-        store3(out, 0, 6, lane, (w * symmetric[0], w * symmetric[1], w * symmetric[2]))
-        store3(out, 0, 9, lane, (w * skew[0], w * skew[1], w * skew[2]))
-        g0 = transpose_multiply_vector(v, load3(gradients, group, 0, lane))
-        g1 = transpose_multiply_vector(v, load3(gradients, group, 3, lane))
-        g2 = transpose_multiply_vector(v, load3(gradients, group, 6, lane))
-        store9(out, 0, 12, lane, (g0[0], g0[1], g0[2], g1[0], g1[1], g1[2], g2[0], g2[1], g2[2]))
-        store3(out, 0, 21, lane, (-(g0[0] + g1[0] + g2[0]), -(g0[1] + g1[1] + g2[1]), -(g0[2] + g1[2] + g2[2])))
-
-
-@formula
-def _pair_lanes(i, j, frames, data, block):
-    """Block (1, 9, LANES) of the pair (i, j) of one group."""
-    for lane in range(LANES):
-        a, symmetric = load6(data, 0, lane), load3(data, 0, 6, lane)
-        skew = load3(data, 0, 9, lane)
-        g, h = load3(data, 0, 12 + 3 * i, lane), load3(data, 0, 12 + 3 * j, lane)
-        store9(block, 0, 0, lane, to_world(load9(frames, 0, lane), principal_block(g, h, a, symmetric, skew)))
-
-
-@formula
-def _damping_lanes(group, i, j, rotation, gradients, lam, mu, weight, block):
-    """Adds the warped stiffness times weight of the pair (i, j) of one group to its block (1, 9, LANES)."""
-    for lane in range(LANES):
-        r, w = load9(rotation, group, lane), weight[group, lane]
-        g0, g1 = load3(gradients, group, 0, lane), load3(gradients, group, 3, lane)
-        g2 = load3(gradients, group, 6, lane)
-        g3 = (-(g0[0] + g1[0] + g2[0]), -(g0[1] + g1[1] + g2[1]), -(g0[2] + g1[2] + g2[2]))
-        a = g0 if i == 0 else (g1 if i == 1 else (g2 if i == 2 else g3))
-        b = g0 if j == 0 else (g1 if j == 1 else (g2 if j == 2 else g3))
-        k = stiffness_block(multiply_vector(r, a), multiply_vector(r, b), w * lam[group, lane], w * mu[group, lane])
-        old = load9(block, 0, lane)
-        store3(block, 0, 0, lane, (old[0] + k[0], old[1] + k[1], old[2] + k[2]))
-        store3(block, 0, 3, lane, (old[3] + k[3], old[4] + k[4], old[5] + k[5]))
-        store3(block, 0, 6, lane, (old[6] + k[6], old[7] + k[7], old[8] + k[8]))
-
-
 @parallel_kernel
-def element_stiffness(
-    law, first, last, frames, gradients, weight, project, damped, rotation, lam, mu, damping_weight, blocks_out
-):
-    """The ten stiffness blocks (groups LANES, 10, 9) of groups first..last, times weight (groups, LANES).
+def element_moduli(law, first, last, frames, weight, project, moduli_out):
+    """The twelve moduli (groups, 12, LANES) of groups first..last in their frames, times weight (groups, LANES).
 
     project: make every element's stiffness positive semi-definite.
-
-    damped: add the warped stiffness at `rotation` times damping_weight (groups, LANES).
     """
     for group in prange(first, last):
-        own, data, block = np.empty((1, 21, LANES)), np.empty((1, 24, LANES)), np.empty((1, 9, LANES))
-        own[0] = frames[group]
-        _moduli_lanes(law, group, own, gradients, weight, project, data)
-        pair = 0
-        for i in range(4):
-            for j in range(i + 1):
-                _pair_lanes(i, j, own, data, block)
-                if damped:
-                    _damping_lanes(group, i, j, rotation, gradients, lam, mu, damping_weight, block)
-                for lane in range(LANES):
-                    for k in range(9):
-                        blocks_out[group * LANES + lane, pair, k] = block[0, k, lane]
-                pair += 1
+        out = np.empty((1, 12, LANES))
+        for lane in range(LANES):
+            a, symmetric, skew = stiffness_moduli(law, load3(frames, group, 9, lane), group, lane)
+            if project:
+                a, symmetric, skew = positive_moduli(a, symmetric, skew)
+            w = weight[group, lane]
+            store3(out, 0, 0, lane, (w * a[0], w * a[1], w * a[2]))
+            store3(out, 0, 3, lane, (w * a[3], w * a[4], w * a[5]))
+            store3(out, 0, 6, lane, (w * symmetric[0], w * symmetric[1], w * symmetric[2]))
+            store3(out, 0, 9, lane, (w * skew[0], w * skew[1], w * skew[2]))
+        moduli_out[group] = out[0]
 
 
 @parallel_kernel
@@ -185,3 +128,16 @@ def gather_nodes(slots, start, adjacency, out):
             s1 += slots[offset + LANES]
             s2 += slots[offset + 2 * LANES]
         out[node, 0], out[node, 1], out[node, 2] = s0, s1, s2
+
+
+@parallel_kernel
+def count_inverted(x, nodes, gradients, volume, inverted_out):
+    """Number (groups,) of elements with J <= 0 at positions x (n, 3)."""
+    for group in prange(nodes.shape[0]):
+        d, count = np.empty((9, LANES)), 0
+        gather_differences(x, nodes, group, d)
+        for lane in range(LANES):
+            d0, d1 = (d[0, lane], d[1, lane], d[2, lane]), (d[3, lane], d[4, lane], d[5, lane])
+            f = element_gradient(d0, d1, (d[6, lane], d[7, lane], d[8, lane]), load9(gradients, group, lane))
+            count += 1 if determinant(f) <= 0.0 and volume[group, lane] > 0.0 else 0
+        inverted_out[group] = count

@@ -1,6 +1,7 @@
 """Loops over rigid bodies: prediction with the gyroscopic term, and integration that keeps angular momentum."""
 
 from pliant.formulas.matrix3 import (
+    add,
     multiply_vector,
     norm,
     rotate_symmetric_diagonal,
@@ -80,15 +81,16 @@ def predict_bodies(
         i = (inertia[b, 0], inertia[b, 1], inertia[b, 2])
         inverse = (1.0 / i[0], 1.0 / i[1], 1.0 / i[2])
         w = transpose_multiply_vector(r, (angular_velocity[b, 0], angular_velocity[b, 1], angular_velocity[b, 2]))
-        kick = transpose_multiply_vector(r, (torque_impulse[b, 0], torque_impulse[b, 1], torque_impulse[b, 2]))
-        momentum = (i[0] * w[0] + kick[0], i[1] * w[1] + kick[1], i[2] * w[2] + kick[2])
-        w = (inverse[0] * momentum[0], inverse[1] * momentum[1], inverse[2] * momentum[2])
-        mid = multiply_vector(r, free_midpoint(i, w, h))
-        momentum = multiply_vector(r, momentum)
-        world_inverse = rotate_symmetric_diagonal(r, inverse)
+        world_inertia, world_inverse = rotate_symmetric_diagonal(r, i), rotate_symmetric_diagonal(r, inverse)
         stiff = (tension[b, 0], tension[b, 1], tension[b, 2], tension[b, 3], tension[b, 4], tension[b, 5])
         if stiff[0] + stiff[1] + stiff[2] > 2.0 * min(i[0], i[1], i[2]):
-            world_inverse = stiffened(rotate_symmetric_diagonal(r, i), stiff, min(i[0], i[1], i[2]))
+            world_inverse = stiffened(world_inertia, stiff, min(i[0], i[1], i[2]))
+        kick = (torque_impulse[b, 0], torque_impulse[b, 1], torque_impulse[b, 2])
+        kick = symmetric_multiply_vector(world_inverse, kick)
+        # the gyroscopic term is that of the motion so far: joints may yet take all of a torque away
+        mid = add(multiply_vector(r, free_midpoint(i, w, h)), kick)
+        momentum = multiply_vector(r, (i[0] * w[0], i[1] * w[1], i[2] * w[2]))
+        momentum = add(momentum, symmetric_multiply_vector(world_inertia, kick))
         for c in range(3):
             momentum_out[b, c], mid_out[b, c] = momentum[c], mid[c]
         for c in range(6):
