@@ -13,7 +13,7 @@ from studies import EDGE, at, displacements, end_couple, limit, mapped_box, noda
 
 YOUNG, POISSON = 1e6, 0.3
 MU, LAM = 384615.3846153846, 576923.0769230769
-LAWS = ("linear", "corotated", "stvk", "neohookean", "fixed_corotated", "stable_neohookean")
+LAWS = ("linear", "corotated", "arap", "stvk", "neohookean", "fixed_corotated", "stable_neohookean")
 
 
 # Turek-Hron

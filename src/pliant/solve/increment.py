@@ -1,13 +1,14 @@
 """The incremental potential of a step: inertia, elasticity, damping, rows (S 4.4; theory sections 2 and 5).
 
-Phi(u) = 1/2 (u - u*)^T M (u - u*) + E(x + h u) + damping + rows; its minimum is the velocity of implicit Euler.
+Phi(u) = 1/2 u^T M u - u^T M u* + E(x + h u) + damping + rows; its minimum is the velocity of implicit Euler. (The
+constant that completes the square is left out: in a static solve, with h without bounds, it would drown all else.)
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.dynamics import Prediction, mass_blocks, pressure_forces
+from pliant.dynamics import Prediction, mass_blocks
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
@@ -15,6 +16,7 @@ from pliant.linalg.pcg import dot
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import elastic_gradients
 from pliant.rows.potential import RowPotential
+from pliant.solve.following import FollowingPressure
 from pliant.solve.tangles import laws_of_tangled, renew_tangles
 from pliant.solve.warm import warm_impulses
 
@@ -47,7 +49,9 @@ class Increment:
         self.free = free
         self.model, self.space = model, space
         self.x, self.h, self.time = state.x, h, state.time + h
-        self.u_star, self.mass = prediction.u, mass_blocks(model, prediction, h)
+        self.mass = mass_blocks(model, prediction, h)
+        self.elastic = np.zeros((0, 3))
+        self.push = np.einsum("kij,kj->ki", self.mass, prediction.u)
         self.rotation, self.damped = rows.elements.rotation, bool(np.any(model.damping > 0))
         self.damping_weight = h * model.damping * model.volume
         shift = warm_impulses(state, rows, 0).reshape(rows.table.target.shape)
@@ -55,8 +59,7 @@ class Increment:
         self.gradients = elastic_gradients(model, rows.elements.plastic)
         self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
         self.laws = laws_of_tangled(model, laws, self.tangled)
-        self.pressure_before = pressure_forces(model, self.x, self.time) if model.pressures else None
-        self.follow = np.zeros_like(self.x)
+        self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
     def _mobility(self, prediction: Prediction) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
@@ -76,9 +79,9 @@ class Increment:
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
         model, space, h, n = self.model, self.space, self.h, self.model.node_count
-        away = u - self.u_star
-        gradient = np.einsum("kij,kj->ki", self.mass, away)
-        value = 0.5 * float(dot(away, gradient))
+        inertia = np.einsum("kij,kj->ki", self.mass, u)
+        gradient = inertia - self.push
+        value = float(dot(u, 0.5 * inertia - self.push))
         if n:
             v = np.ascontiguousarray(u[:n])
             self._evaluate_elements(self.x + h * v)
@@ -90,33 +93,32 @@ class Increment:
             elastic = np.empty((n, 3))
             gather_nodes(space.slots, model.adjacency_start, model.adjacency, elastic)
             gradient[:n] += h * elastic
+            self.elastic = elastic
             value += float(space.energy.sum())
-            if self.pressure_before is not None:
-                gradient[:n] -= h * self.follow
-                value -= h * float(dot(self.follow, v))
+            if self.following:
+                work, force = self.following.evaluate(v)
+                gradient[:n] += force
+                value += work
         value += self.row_potential.evaluate(u)
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
 
-    def renew(self, u: np.ndarray) -> None:
-        """Bring what lags behind up to date: the rows' shifts, Coulomb's discs, and pressures on the moved faces."""
+    def renew(self) -> None:
+        """Bring what lags behind up to date: the rows' shifts and Coulomb's discs."""
         self.row_potential.renew()
-        if self.pressure_before is not None:
-            self.follow = self._pressure_change(u)
 
-    def _pressure_change(self, u: np.ndarray) -> np.ndarray:
-        """Forces (n, 3) [N] of the pressures at the end of the step, less those at its start."""
-        x = self.x + self.h * u[: self.model.node_count]
-        return pressure_forces(self.model, x, self.time) - self.pressure_before
+    def lag(self) -> float:
+        """How far what lags behind is from what was last evaluated, as an energy [J]."""
+        return self.row_potential.mismatch()
 
-    def lag(self, u: np.ndarray) -> float:
-        """How far what lags behind is from u, as an energy [J]."""
-        lag = self.row_potential.mismatch()
-        if self.pressure_before is not None:
-            change = self.h * (self._pressure_change(u) - self.follow)
-            mass = self.model.node_mass + self.h * self.h * self.model.node_stiffness
-            lag += float(np.sum(change**2 / mass[:, None]))
-        return lag
+    def go_on_from(self, u: np.ndarray) -> float:
+        """Make u the iterate from which on the work of following pressures counts; what it was worth [J]."""
+        return self.following.go_on_from(u[: self.model.node_count]) if self.following else 0.0
+
+    def imbalance(self, gradient: np.ndarray) -> float:
+        """The largest of the free components of a gradient, relative to the largest applied or elastic impulse."""
+        largest = max(np.abs(self.push * self.free).max(initial=0.0), self.h * np.abs(self.elastic).max(initial=0.0))
+        return float(np.abs(gradient * self.free).max(initial=0.0) / max(largest, 1e-300))
 
     def rounding(self) -> float:
         """Twice the energy [J] of the motion that the rounding of elastic forces makes."""

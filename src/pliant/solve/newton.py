@@ -8,6 +8,7 @@ from pliant.linalg.pcg import dot
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows, count_rows
+from pliant.solve.following import solve_following
 from pliant.solve.gaps import close_joint_gaps
 from pliant.solve.increment import Increment, Workspace
 from pliant.solve.info import Info
@@ -25,6 +26,8 @@ SHORTEST_START = 0.1
 MOST_TRIALS, OVERSHOOT = 30, 0.3
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
+# Forces out of balance, relative to the largest, at which no static solve has converged.
+BALANCED = 1e-3
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
@@ -70,6 +73,7 @@ class NewtonSolver:
         that external forces alone would give."""
         system, free, options = self.system, self.system.free, self.options
         u, value, gradient = self._start(increment, u)
+        value -= increment.go_on_from(u)
         info = Info("newton", linear=system.linear, converged=False)
         last, rounding = None, increment.rounding()
         for iteration in range(int(options.max_iterations)):
@@ -79,23 +83,33 @@ class NewtonSolver:
             direction, products, size, slope = self._direction(increment, gradient, iteration, forcing, last, exact)
             info.iterations += products
             info.newton_iterations = iteration + 1
-            u, value, gradient, factor = _line_search(increment, u, value, gradient, direction, slope)
+            start = (increment, u, value, gradient)
+            u, value, gradient, factor = self._line_search(*start, direction, slope, size)
+            if factor == 0.0 and increment.following:  # where pressures lead nowhere, downhill without their stiffness
+                direction, more = system.solve(-start[3], FIRST_FORCING)
+                slope = float(dot(start[3], direction))
+                info.iterations += more
+                u, value, gradient, factor = self._line_search(*start, direction, slope, size)
             motion = system.quadratic(free * u) - _kinetic(increment.mass, free * u)
             scale = kick + motion
             scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
             info.shortest_step = min(info.shortest_step, factor)
-            lag = increment.lag(u)
-            correction, failed = max(-slope, 0.0) + lag, products == 0 and size > 0
+            value -= increment.go_on_from(u)
+            lag = increment.lag()
+            correction, failed = abs(slope) + lag, products == 0 and size > 0
             if correction <= rounding and not failed:
                 info.residual = 0.0
             else:  # from a standstill, the first correction is all of the motion
                 info.residual = float(np.sqrt(correction / scale)) if scale > 0 and not failed else 1.0
+            if self.static and info.residual <= options.tolerance:  # small beside a motion that ran away is not small
+                imbalance = increment.imbalance(gradient)
+                info.residual = imbalance if imbalance > BALANCED else info.residual
             if info.residual <= options.tolerance:
                 info.converged = True
                 break
             last = size
-            if lag > 0.0 and max(-slope, 0.0) <= RENEW * (lag + options.tolerance**2 * scale):
-                increment.renew(u)
+            if lag > 0.0 and abs(slope) <= RENEW * (lag + options.tolerance**2 * scale):
+                increment.renew()
                 value, gradient = increment.evaluate(u)
                 last = None
         self.motion = max(self.motion, motion) if self.static else 0.0
@@ -114,12 +128,45 @@ class NewtonSolver:
         size = system.local_norm(gradient)
         if forcing is None:
             forcing = _clip(0.9 * (size / last) ** 2) if last > 0.0 else FIRST_FORCING
-        direction, products = system.solve(-gradient, forcing)
+        if increment.following:
+            direction, products = solve_following(system, increment.following, -gradient, forcing)
+        else:
+            direction, products = system.solve(-gradient, forcing)
         slope = float(dot(gradient, direction))
-        if exact and (system.indefinite or not slope < 0.0):
+        if exact and (system.indefinite or not (slope < 0.0 or increment.following)):
             again, more, size, slope = self._direction(increment, gradient, iteration, forcing, last, False)
             return again, products + more, size, slope
         return direction, products, size, slope
+
+    def _line_search(self, increment: Increment, u, value: float, gradient, direction, slope: float, size: float):
+        """A step that lowers the potential enough (Armijo) and does not overshoot by much: u, value, gradient, step.
+
+        Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between
+        is taken instead, which is near the lowest point (the potential of contacts has kinks). Following pressures
+        have no potential: with them it also counts when the gradient's size is halved.
+        """
+        factor, allowance, best = 1.0, 100 * ROUNDING * (abs(value) + abs(slope)), None
+        for _ in range(MOST_TRIALS):
+            trial = u + factor * direction
+            new, new_gradient = increment.evaluate(trial)
+            finite = np.isfinite(new)
+            if increment.following and finite and self.system.local_norm(self.system.free * new_gradient) <= 0.5 * size:
+                return trial, new, new_gradient, factor
+            if finite and slope < 0.0 and new <= value + SUFFICIENT * factor * slope + allowance:
+                end = float(dot(increment.free * new_gradient, direction))
+                if best is not None and new > best[1]:
+                    break
+                best = trial, new, new_gradient, factor
+                if end <= OVERSHOOT * abs(slope):
+                    return best
+                factor *= min(max(slope / (slope - end), 0.1), 0.9)
+            else:
+                factor *= 0.5 if finite else 0.25
+        if best is None:
+            value, gradient = increment.evaluate(u)
+            return u, value, gradient, 0.0
+        value, gradient = increment.evaluate(best[0])
+        return best[0], value, gradient, best[3]
 
     def _static_start(self, increment: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""
@@ -164,33 +211,6 @@ def _clip(forcing: float) -> float:
 def _kinetic(mass: np.ndarray, u: np.ndarray) -> float:
     """u^T M u."""
     return float(np.einsum("ki,kij,kj->", u, mass, u))
-
-
-def _line_search(increment: Increment, u, value: float, gradient, direction, slope: float):
-    """A step that lowers the potential enough (Armijo) and does not overshoot by much: u, value, gradient, step.
-
-    Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
-    taken instead, which is near the lowest point (the potential of contacts has kinks).
-    """
-    factor, allowance, best = 1.0, 100 * ROUNDING * (abs(value) + abs(slope)), None
-    for _ in range(MOST_TRIALS):
-        trial = u + factor * direction
-        new, new_gradient = increment.evaluate(trial)
-        if np.isfinite(new) and new <= value + SUFFICIENT * factor * slope + allowance:
-            end = float(dot(increment.free * new_gradient, direction))
-            if best is not None and new > best[1]:
-                break
-            best = trial, new, new_gradient, factor
-            if end <= OVERSHOOT * abs(slope):
-                return best
-            factor *= min(max(slope / (slope - end), 0.1), 0.9)
-        else:
-            factor *= 0.5 if np.isfinite(new) else 0.25
-    if best is None:
-        value, gradient = increment.evaluate(u)
-        return u, value, gradient, 0.0
-    value, gradient = increment.evaluate(best[0])
-    return best[0], value, gradient, best[3]
 
 
 def _refuse_bdf2(model) -> None:

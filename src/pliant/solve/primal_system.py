@@ -11,6 +11,7 @@ from pliant.linalg.pcg import (
     FactorPreconditioner,
     RowTerms,
     apply_block_jacobi,
+    apply_factor,
     dot,
     dot_slices,
     multiply,
@@ -137,6 +138,22 @@ class PrimalSystem:
             self.parallel,
         )
         return size * self.pattern.unpack(self.x), iterations
+
+    def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """As `solve`; but with factors simply these, which lack what contacts couple and need no positive matrix."""
+        self.indefinite = False
+        if self.library:
+            return self.free * self.library.solve(b * self.free), 1
+        if not self.factors:
+            return self.solve(b, tolerance)
+        apply_factor(self.preconditioner, self.pattern.pack(b * self.free, self.dtype), self.x)
+        return self.free * self.pattern.unpack(self.x), 1
+
+    def product(self, u: np.ndarray) -> np.ndarray:
+        """(A + J^T G J) u over the free components (n, 3)."""
+        x = self.pattern.pack(u * self.free, self.dtype)
+        multiply(self.matrix, self.rows, self.packed_free, x, self.x, self.parallel)
+        return self.pattern.unpack(self.x)
 
     def _solve_library(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """Conjugate gradients on the library's factors, which lack only what contacts couple."""
