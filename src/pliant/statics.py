@@ -14,6 +14,7 @@ from pliant.checks import at_time
 from pliant.dynamics import mass_blocks, predict
 from pliant.errors import SolverError
 from pliant.jit import use_threads
+from pliant.linalg.triples import multiply_diagonal
 from pliant.simulation import Simulation
 from pliant.solve.newton import NewtonSolver
 from pliant.solve.options import Newton
@@ -176,8 +177,8 @@ def _imbalance(model, state, h: float) -> float:
     free = np.ones(after.shape)
     free[: model.node_count] = model.free
     free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
-    force = np.einsum("kij,kj->ki", mass, free * after) / h
-    applied = np.einsum("kij,kj->ki", mass, free * prediction.u) / h
+    force = multiply_diagonal(mass, free * after) / h
+    applied = multiply_diagonal(mass, free * prediction.u) / h
     return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))
 
 

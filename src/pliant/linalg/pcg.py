@@ -221,13 +221,3 @@ def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max
                     p[s, c, lane] = z[s, c, lane] + beta * p[s, c, lane]
         iterations += 1
     return iterations, np.sqrt(max(rz, 0.0) / first), False
-
-
-@kernel
-def dot(a, b):
-    """Sum of a b over arrays (n, 3). (NumPy's products wake BLAS threads, whose spinning slows ours.)"""
-    total = 0.0
-    for i in range(a.shape[0]):
-        for c in range(a.shape[1]):
-            total += a[i, c] * b[i, c]
-    return total

@@ -54,13 +54,37 @@ class SlicedPattern:
 
     def pack(self, values: np.ndarray, dtype, fill: float = 0.0) -> np.ndarray:
         """(n, 3) -> (slices, 3, LANES) in the matrix's order."""
-        out = np.full((self.slices * LANES, 3), fill, dtype)
-        out[self.place] = values
-        return np.ascontiguousarray(out.reshape(self.slices, LANES, 3).transpose(0, 2, 1))
+        out = np.full((self.slices, 3, LANES), fill, dtype)
+        _pack(self.place, np.asarray(values, np.float64), out)
+        return out
 
     def unpack(self, vector: np.ndarray) -> np.ndarray:
         """(slices, 3, LANES) -> (n, 3)."""
-        return vector.transpose(0, 2, 1).reshape(-1, 3)[self.place].astype(np.float64)
+        out = np.empty((len(self.place), 3))
+        _unpack(self.place, vector, out)
+        return out
+
+    def in_lanes(self, values: np.ndarray, fill) -> np.ndarray:
+        """One number for each triple (n,) -> (slices, LANES) in the matrix's order."""
+        out = np.full(self.slices * LANES, fill, values.dtype)
+        out[self.place] = values
+        return out.reshape(self.slices, LANES)
+
+
+@kernel
+def _pack(place, values, out):
+    for i in range(place.shape[0]):
+        s, lane = place[i] // LANES, place[i] % LANES
+        for c in range(3):
+            out[s, c, lane] = values[i, c]
+
+
+@kernel
+def _unpack(place, vector, out):
+    for i in range(place.shape[0]):
+        s, lane = place[i] // LANES, place[i] % LANES
+        for c in range(3):
+            out[i, c] = vector[s, c, lane]
 
 
 def sliced_pattern(count: int, tets: np.ndarray, lanes_of: np.ndarray) -> SlicedPattern:

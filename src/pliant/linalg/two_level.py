@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 
-from pliant.jit import kernel
+from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.lanes import LANES
 from pliant.linalg.sliced import SlicedPattern, multiply_blocks
 
@@ -43,6 +44,14 @@ class Pieces:
     turns: np.ndarray
     count: int
 
+    def placed(self, pattern: SlicedPattern) -> "PlacedPieces":
+        """The pieces in the order of a matrix."""
+        piece = pattern.in_lanes(self.index, -1)
+        order = np.argsort(piece.ravel(), kind="stable")
+        order = order[piece.ravel()[order] >= 0]
+        start = np.searchsorted(piece.ravel()[order], np.arange(self.count + 1))
+        return PlacedPieces(self, piece, pattern.in_lanes(self.turns, 0), start, order)
+
     @classmethod
     def of(cls, model) -> "Pieces":
         """Soft bodies cut into boxes of about equally many nodes at rest; every rigid body is a piece."""
@@ -71,6 +80,17 @@ class Pieces:
         return arms
 
 
+@dataclass
+class PlacedPieces:
+    """Pieces in the order of a matrix: piece and turns (slices, LANES); start (pieces + 1,), row: the rows of each."""
+
+    pieces: Pieces
+    piece: np.ndarray
+    turns: np.ndarray
+    start: np.ndarray
+    row: np.ndarray
+
+
 def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]:
     """Nodes cut across their longest extent into that many parts."""
     if pieces == 1:
@@ -82,15 +102,14 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
     return _cut(points, ordered[:at], half) + _cut(points, ordered[at:], pieces - half)
 
 
-def two_level(pieces: Pieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
+def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
     """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
-    dtype = matrix.values.dtype
-    piece = pattern.pack(np.repeat(pieces.index[:, None], 3, axis=1), np.int64, -1)[:, 0].copy()
-    turns = pattern.pack(np.repeat(pieces.turns[:, None], 3, axis=1), np.int64)[:, 0].copy()
-    arm = pattern.pack(pieces.arms(x), dtype)
-    size = 6 * pieces.count
+    dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
+    arm = pattern.pack(placed.pieces.arms(x), dtype)
+    size = 6 * placed.pieces.count
     coarse = np.zeros((size, size))
-    add_coarse_matrix(matrix.start, matrix.column, matrix.values, piece, turns, arm, free, coarse)
+    of_pieces = (placed.start, placed.row, piece, turns, arm, free)
+    add_coarse_matrix(matrix.start, matrix.column, matrix.values, *of_pieces, coarse)
     add_coarse_rows(rows, piece, turns, arm, free, coarse)
     diagonal = np.diag(coarse)
     coarse[np.arange(size), np.arange(size)] += SAFETY * diagonal + (diagonal <= 0) + 1e-30
@@ -172,15 +191,16 @@ def _add_block(block, turns, arm, mask, total):
             total[r, 5] += k2
 
 
-@kernel
-def add_coarse_matrix(start, column, values, piece, turns, arm, free, coarse_inout):
-    """coarse += P^T A P, row by row; columns of one piece are summed before they are seen from the row."""
-    total, block = np.zeros((3, 6)), np.empty(9)
-    for s in range(start.shape[0] - 1):
-        for lane in range(LANES):
-            own = piece[s, lane]
-            if own < 0:
-                continue
+@parallel_kernel
+def add_coarse_matrix(start, column, values, piece_start, piece_row, piece, turns, arm, free, coarse_inout):
+    """coarse += P^T A P, row by row; columns of one piece are summed before they are seen from the row.
+
+    One thread takes all rows of a piece (piece_start, piece_row), and with them its rows of the coarse matrix.
+    """
+    for index in prange(piece_start.shape[0] - 1):
+        own, total, block = np.int64(index), np.zeros((3, 6)), np.empty(9)
+        for p in range(piece_start[own], piece_start[own + 1]):
+            s, lane = piece_row[p] // LANES, piece_row[p] % LANES
             current = own
             for e in range(start[s], start[s + 1]):
                 other_slice, other_lane = column[e, lane] // (3 * LANES), column[e, lane] % LANES

@@ -1,6 +1,6 @@
 """Elements as rows (BV 2.2-2.5): rotation, strain, plastic flow, target and compliance of every tetrahedron."""
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,13 +13,24 @@ DIAGONAL_BASIS = tuple(
 )
 
 
-@dataclass
 class ElementRows:
-    """Elements at the start of a step: rotation (g, 9, LANES), strain and plastic strain (g, 6, LANES)."""
+    """Elements at positions x (n, 3): rotation (g, 9, LANES), strain and plastic strain (g, 6, LANES); rotation and
+    strain are found when they are first asked for."""
 
-    rotation: np.ndarray
-    strain: np.ndarray
-    plastic: np.ndarray
+    def __init__(self, model, x: np.ndarray, plastic: np.ndarray):
+        self.model, self.x, self.plastic = model, x, plastic
+
+    @cached_property
+    def _deformed(self) -> tuple[np.ndarray, np.ndarray]:
+        return deform(self.model, self.x)
+
+    @property
+    def rotation(self) -> np.ndarray:
+        return self._deformed[0]
+
+    @property
+    def strain(self) -> np.ndarray:
+        return self._deformed[1]
 
 
 def deform(model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -33,12 +44,11 @@ def deform(model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def fill(model, state, h: float) -> ElementRows:
     """Rotations, strains at the state's positions, and the plastic strain after this step's flow (not yet stored)."""
-    rotation, strain = deform(model, state.x)
-    plastic = state.plastic_strain
+    elements = ElementRows(model, state.x, state.plastic_strain)
     if model.plastic:
-        plastic = plastic.copy()
-        flow_plastic(strain, model.yield_strain, model.creep, model.max_strain, h, plastic)
-    return ElementRows(rotation, strain, plastic)
+        elements.plastic = state.plastic_strain.copy()
+        flow_plastic(elements.strain, model.yield_strain, model.creep, model.max_strain, h, elements.plastic)
+    return elements
 
 
 def compliance(model, h: float) -> np.ndarray:

@@ -23,6 +23,7 @@ from pliant.linalg.block_ldl import (
     symmetric_product,
 )
 from pliant.linalg.operators import EliminatedOperator, apply_transposed, rows_only
+from pliant.linalg.triples import multiply_diagonal
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import IDENTITY_BASIS
@@ -108,7 +109,7 @@ class EliminatedSolver(DualSolver):
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
         u = prediction.u
-        right = np.einsum("kij,kj->ki", mass, u)
+        right = multiply_diagonal(mass, u)
         right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
         joints = rows.joints
         add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)

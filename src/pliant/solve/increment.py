@@ -12,7 +12,7 @@ from pliant.dynamics import Prediction, mass_blocks
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
-from pliant.linalg.pcg import dot
+from pliant.linalg.triples import dot, multiply_diagonal
 from pliant.rows.assemble import StepRows
 from pliant.rows.elements import elastic_gradients
 from pliant.rows.potential import RowPotential
@@ -50,9 +50,11 @@ class Increment:
         self.model, self.space = model, space
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = mass_blocks(model, prediction, h)
-        self.elastic = np.zeros((0, 3))
-        self.push = np.einsum("kij,kj->ki", self.mass, prediction.u)
-        self.rotation, self.damped = rows.elements.rotation, bool(np.any(model.damping > 0))
+        self.elastic, self.energy = np.zeros((0, 3)), 0.0
+        self.push = multiply_diagonal(self.mass, prediction.u)
+        self.damped = bool(np.any(model.damping > 0))
+        # only damping needs the frames at the start of the step; without it any array of their shape does
+        self.rotation = rows.elements.rotation if self.damped else model.gradients
         self.damping_weight = h * model.damping * model.volume
         shift = warm_impulses(state, rows, 0).reshape(rows.table.target.shape)
         self.row_potential = RowPotential(rows.table, self._mobility(prediction), shift, model.node_count)
@@ -79,7 +81,7 @@ class Increment:
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
         model, space, h, n = self.model, self.space, self.h, self.model.node_count
-        inertia = np.einsum("kij,kj->ki", self.mass, u)
+        inertia = multiply_diagonal(self.mass, u)
         gradient = inertia - self.push
         value = float(dot(u, 0.5 * inertia - self.push))
         if n:
@@ -94,7 +96,8 @@ class Increment:
             gather_nodes(space.slots, model.adjacency_start, model.adjacency, elastic)
             gradient[:n] += h * elastic
             self.elastic = elastic
-            value += float(space.energy.sum())
+            self.energy = float(space.energy.sum())
+            value += self.energy
             if self.following:
                 work, force = self.following.evaluate(v)
                 gradient[:n] += force
@@ -102,6 +105,17 @@ class Increment:
         value += self.row_potential.evaluate(u)
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
+
+    def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
+        """Where the nodes come to lie, and their elastic energy there, as last evaluated; None if not of their laws."""
+        usual = self.model.node_count and not self.model.plastic and not self.tangled.any()
+        return (self.x + self.h * u[: self.model.node_count], self.energy) if usual else None
+
+    def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
+        """Phi [J] at velocities that are zero where they are free; known: what `end` said of the last step."""
+        if known is None or np.any(rest) or self.tangled.any() or not np.array_equal(self.x, known[0]):
+            return self.evaluate(rest)[0]
+        return known[1] + self.row_potential.evaluate(rest)
 
     def renew(self) -> None:
         """Bring what lags behind up to date: the rows' shifts and Coulomb's discs."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.dynamics import Prediction
 from pliant.errors import SceneError
-from pliant.linalg.pcg import dot
+from pliant.linalg.triples import dot, quadratic_diagonal
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows, count_rows
@@ -51,6 +51,8 @@ class NewtonSolver:
         self.space = Workspace.of(len(model.volume))
         # a static solve starts from rest and measures its corrections by the motion so far [J]
         self.static, self.motion = False, 0.0
+        # where the last step ended, with what elastic energy [J]: it need not be evaluated again
+        self.known = None
 
     def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
         """The new velocity triples and what it took; the state's warm start is renewed."""
@@ -60,8 +62,9 @@ class NewtonSolver:
             u, kick = self._static_start(increment, prediction.u), self.motion
         else:
             u = prediction.u + free * state.warm.change
-            kick = _kinetic(increment.mass, free * (prediction.u - state.velocity_triples()))
+            kick = quadratic_diagonal(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
+        self.known = increment.end(u)
         state.warm.change, state.tangled = u - prediction.u, increment.tangled
         keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
         info.tangled = [name for name, left in zip(model.soft_names, state.tangled) if left > 0]
@@ -90,9 +93,11 @@ class NewtonSolver:
                 slope = float(dot(start[3], direction))
                 info.iterations += more
                 u, value, gradient, factor = self._line_search(*start, direction, slope, size)
-            motion = system.quadratic(free * u) - _kinetic(increment.mass, free * u)
+            motion = system.quadratic(free * u) - quadratic_diagonal(increment.mass, free * u)
             scale = kick + motion
-            scale += _kinetic(increment.mass, free * (u - before)) + ROUNDING * _kinetic(increment.mass, u)
+            scale += quadratic_diagonal(increment.mass, free * (u - before)) + ROUNDING * quadratic_diagonal(
+                increment.mass, u
+            )
             info.shortest_step = min(info.shortest_step, factor)
             value -= increment.go_on_from(u)
             lag = increment.lag()
@@ -190,7 +195,7 @@ class NewtonSolver:
         """
         increment.row_potential.follow_slip(u)
         guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
-        most, _ = increment.evaluate(rest)
+        most = increment.value_at_rest(rest, self.known)
         value, gradient = increment.evaluate(guess)
         while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
             share = 0.5 * share if share > SHORTEST_START else 0.0
@@ -206,11 +211,6 @@ class NewtonSolver:
 
 def _clip(forcing: float) -> float:
     return min(max(forcing, SMALLEST_FORCING), LARGEST_FORCING)
-
-
-def _kinetic(mass: np.ndarray, u: np.ndarray) -> float:
-    """u^T M u."""
-    return float(np.einsum("ki,kij,kj->", u, mass, u))
 
 
 def _refuse_bdf2(model) -> None:

@@ -12,12 +12,12 @@ from pliant.linalg.pcg import (
     RowTerms,
     apply_block_jacobi,
     apply_factor,
-    dot,
     dot_slices,
     multiply,
     solve_pcg,
 )
 from pliant.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals, sliced_pattern
+from pliant.linalg.triples import dot
 from pliant.linalg.two_level import Pieces, two_level
 from pliant.rows.table import Rows
 from pliant.solve.factor_pattern import FactorPattern
@@ -60,6 +60,7 @@ class PrimalSystem:
         self.sums = np.empty((pattern.column.size, 9), dtype)
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
+        self.placed_pieces = self.pieces.placed(pattern)
         self._make_room(model, dtype)
         shape = (pattern.slices, 3, LANES)
         self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
@@ -116,7 +117,7 @@ class PrimalSystem:
             self.preconditioner = BlockJacobi(self.inverse)
         elif x is not None:
             arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
-            self.preconditioner = two_level(self.pieces, self.pattern, *arguments)
+            self.preconditioner = two_level(self.placed_pieces, self.pattern, *arguments)
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""

@@ -22,7 +22,7 @@ from pliant.kernels.lanes import LANES
 from pliant.linalg.pgs import sweep_system
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
-from pliant.rows.elements import ElementRows, deform
+from pliant.rows.elements import ElementRows
 from pliant.rows.table import Rows, concatenate
 from pliant.solve.dual import DualSolver, row_count
 from pliant.solve.info import Info
@@ -71,7 +71,7 @@ class XpbdSolver(DualSolver):
         turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, x, position, rotation, h)
-        elements = ElementRows(*deform(model, x), rows.elements.plastic)
+        elements = ElementRows(model, x, rows.elements.plastic)
         return replace(rows, elements=elements, joints=joints, table=concatenate([joints, rows.touching]))
 
     def _share(self, rows: StepRows, h: float) -> np.ndarray:
