@@ -89,7 +89,7 @@ def add_rows(rows, free, x, out):
     rate, force = np.empty(3), np.empty(3)
     for s in range(rows.start.shape[0] - 1):
         for lane in range(LANES):
-            rate[:] = 0.0
+            rate[0], rate[1], rate[2] = 0.0, 0.0, 0.0
             for e in range(rows.start[s], rows.start[s + 1]):
                 at = rows.offset[e, lane]
                 for r in range(3):
@@ -192,10 +192,15 @@ def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max
     residual that is left, and whether the matrix turned out not to be positive definite.
     """
     r, z, p, q = work[0], work[1], work[2], work[3]
-    x_out[:] = 0
-    r[:] = b
+    for s in range(b.shape[0]):  # loops: assigned slices compile slowly
+        for c in range(3):
+            for lane in range(LANES):
+                x_out[s, c, lane], r[s, c, lane] = 0, b[s, c, lane]
     precondition(preconditioner, r, z)
-    p[:] = z
+    for s in range(b.shape[0]):
+        for c in range(3):
+            for lane in range(LANES):
+                p[s, c, lane] = z[s, c, lane]
     rz = dot_slices(r, z)
     first, iterations = rz, 0
     if not rz > 0.0:

@@ -195,7 +195,9 @@ def multiply_slices(first, last, start, column, values, flat, out):
     """out (slices, 3, LANES) = A x for slices first..last; flat: x as one line of numbers."""
     total, x = np.empty((3, LANES), values.dtype), np.empty((3, LANES), values.dtype)
     for s in range(first, last):
-        total[:] = 0
+        for r in range(3):
+            for lane in range(LANES):
+                total[r, lane] = 0
         for e in range(start[s], start[s + 1]):
             for lane in range(LANES):
                 offset = column[e, lane]
@@ -207,7 +209,9 @@ def multiply_slices(first, last, start, column, values, flat, out):
                         + values[e, 3 * r + 1, lane] * x[1, lane]
                         + values[e, 3 * r + 2, lane] * x[2, lane]
                     )
-        out[s] = total
+        for r in range(3):
+            for lane in range(LANES):
+                out[s, r, lane] = total[r, lane]
 
 
 @kernel

@@ -47,11 +47,16 @@ def evaluate_elements(law, first, last, x, nodes, gradients, volume, frames_out,
         d, out = np.empty((9, LANES)), np.empty((1, 34, LANES))
         gather_differences(x, nodes, group, d)
         _evaluate_lanes(law, group, d, gradients, volume, out)
+        energy = 0.0
+        for lane in range(LANES):
+            energy += out[0, 33, lane]
+        energy_out[group] = energy
         for k in range(21):
-            frames_out[group, k] = out[0, k]
+            for lane in range(LANES):
+                frames_out[group, k, lane] = out[0, k, lane]
         for k in range(12):
-            slots_out[group, k] = out[0, 21 + k]
-        energy_out[group] = out[0, 33].sum()
+            for lane in range(LANES):
+                slots_out[group, k, lane] = out[0, 21 + k, lane]
 
 
 @parallel_kernel
@@ -67,8 +72,9 @@ def element_stresses(law, first, last, x, nodes, gradients, deformation_out, str
             store9(out, 0, 0, lane, f)
             store9(out, 0, 9, lane, p)
         for k in range(9):
-            deformation_out[group, k] = out[0, k]
-            stress_out[group, k] = out[0, 9 + k]
+            for lane in range(LANES):
+                deformation_out[group, k, lane] = out[0, k, lane]
+                stress_out[group, k, lane] = out[0, 9 + k, lane]
 
 
 @parallel_kernel
@@ -88,7 +94,9 @@ def element_moduli(law, first, last, frames, weight, project, moduli_out):
             store3(out, 0, 3, lane, (w * a[3], w * a[4], w * a[5]))
             store3(out, 0, 6, lane, (w * symmetric[0], w * symmetric[1], w * symmetric[2]))
             store3(out, 0, 9, lane, (w * skew[0], w * skew[1], w * skew[2]))
-        moduli_out[group] = out[0]
+        for k in range(12):
+            for lane in range(LANES):
+                moduli_out[group, k, lane] = out[0, k, lane]
 
 
 @parallel_kernel

@@ -36,6 +36,14 @@ class ElementTerms(NamedTuple):
 
 
 @formula
+def _copy_lanes(source, group, rows, out, first):
+    """The first rows of one group into rows of out (1, k, LANES) from `first` on. (Assigned slices compile slowly.)"""
+    for k in range(rows):
+        for lane in range(LANES):
+            out[0, first + k, lane] = source[group, k, lane]
+
+
+@formula
 def _seen_gradients(group, frames, gradients, out, first):
     """Gradients of nodes 0, 1, 2 of one group seen in V (9, LANES), from row `first` of out on."""
     for lane in range(LANES):
@@ -85,7 +93,8 @@ def element_stiffness(frames, gradients, moduli, damped, rotation, lam, mu, damp
     arguments are those of ElementTerms."""
     for group in prange(frames.shape[0]):
         data, block = np.empty((1, 33, LANES)), np.empty((1, 9, LANES))
-        data[0, :9], data[0, 21:] = frames[group, :9], moduli[group]
+        _copy_lanes(frames, group, 9, data, 0)
+        _copy_lanes(moduli, group, 12, data, 21)
         _seen_gradients(group, frames, gradients, data, 9)
         for lane in range(LANES):
             store3(data, 0, 18, lane, _last_gradient(data, 0, 9, lane))
@@ -106,7 +115,8 @@ def pack_elements(frames, gradients, moduli, data_out):
     """Data for products (groups, 30, LANES) of every element."""
     for group in prange(frames.shape[0]):
         data = np.empty((1, DATA, LANES))
-        data[0, :9], data[0, 18:] = frames[group, :9], moduli[group]
+        _copy_lanes(frames, group, 9, data, 0)
+        _copy_lanes(moduli, group, 12, data, 18)
         _seen_gradients(group, frames, gradients, data, 9)
         data_out[group] = data[0]
 
