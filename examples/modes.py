@@ -34,7 +34,8 @@ def main(folder: str = "out") -> float:
     sim = scene.simulate(dt=1 / 60, threads=1)
     shape = fine.shape(bar, 6)
     sim.set_positions(bar, bar.nodes.positions + 0.15 * shape / np.abs(shape).max())
-    sim.save(Path(folder) / "modes.png", color="stress")
+    caption = f"{fine.frequencies[6]:.1f} Hz"
+    sim.save(Path(folder) / "modes.png", color="displacement", caption=caption)
     print(f"first bending mode {frequency:.2f} Hz; Euler and Bernoulli say {theory:.2f} Hz")
     assert abs(frequency / theory - 1) < 0.02
     return frequency / theory
