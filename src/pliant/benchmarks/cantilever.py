@@ -116,7 +116,7 @@ def run(quick: bool = False, peers: bool | None = None, scaling: bool = False) -
     coarse, steps = (TINY, 5) if quick else (COARSE, round(1 / STEP))
     cases = [law_case(law, coarse, steps) for law in LAWS]
     solvers = {"linearly implicit": pl.Newton(max_iterations=1)}
-    solvers |= {linear: pl.Newton(linear=linear) for linear in ("cholesky", "pcg", "jacobi")}
+    solvers |= {linear: pl.Newton(linear=linear) for linear in ("cholesky", "pcg", "jacobi", "matrix-free")}
     for name, solver in solvers.items():
         cases.append(measure(f"corotated, {_tets(coarse)}, {name}", "corotated", coarse, solver, steps))
     if not quick:

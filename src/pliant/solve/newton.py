@@ -16,6 +16,7 @@ from pliant.solve.laws import compile_laws
 from pliant.solve.matrix_free import MatrixFreeSystem
 from pliant.solve.options import Newton
 from pliant.solve.primal_system import DIRECT_WORK, PrimalSystem
+from pliant.solve.tangles import warn_of_tangles
 from pliant.solve.warm import keep_impulses
 
 # Armijo's constant, and the rounding of the potential relative to its parts.
@@ -65,6 +66,7 @@ class NewtonSolver:
             kick = quadratic_diagonal(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
         self.known = increment.end(u)
+        warn_of_tangles(model, state, increment.tangled)
         state.warm.change, state.tangled = u - prediction.u, increment.tangled
         keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
         info.tangled = [name for name, left in zip(model.soft_names, state.tangled) if left > 0]

@@ -3,8 +3,11 @@
 Every law has equilibria with inverted elements, nearly incompressible ones above all, and some laws say nothing of such
 elements, or infinity. A soft body is tangled when more than a few of its elements are inverted, or any at which its
 energy is not finite. From then on all of it follows mu |F - R|^2, which pulls every element to its shape by itself,
-until none has been inverted for the time a shear wave takes through the body. `info.tangled` names such bodies.
+until none has been inverted for the time a shear wave takes through the body. `info.tangled` names such bodies, and a
+warning says when it begins.
 """
+
+import warnings
 
 import numpy as np
 
@@ -74,3 +77,13 @@ def laws_of_tangled(model, laws: list[CompiledLaw], tangled: np.ndarray) -> list
                 own = CompiledLaw(law.law, first, last, *kernels)
                 changed.append(arap_law(model, first, last) if left > 0 else own)
     return changed
+
+
+def warn_of_tangles(model, state, tangled: np.ndarray) -> None:
+    """Say which bodies become tangled in the step from this state; tangled (soft,): the times that are left then."""
+    for body in np.flatnonzero((tangled > 0) & (state.tangled == 0)):
+        warnings.warn(
+            f"step {state.step + 1}: soft body {model.soft_names[body]!r} is turned inside out; until it is upright "
+            f"again it is pulled back to shape, not by its own law (sim.info.tangled)",
+            stacklevel=2,
+        )
