@@ -95,42 +95,6 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert np.array_equal(*states)
 
 
-def test_bdf2_is_of_second_order_and_keeps_energy_better():
-    """Halving the step divides the energy that is lost by about four; implicit Euler loses far more."""
-
-    def loss(integrator, h):
-        scene, _, _ = cantilever(cells=(6, 1, 1))
-        sim = scene.simulate(dt=h, solver=pl.Newton(tolerance=1e-6, integrator=integrator))
-        before = sim.energy().total
-        sim.step(round(0.4 / h))
-        return before - sim.energy().total
-
-    coarse, fine = loss("bdf2", 0.01), loss("bdf2", 0.005)
-    assert coarse / fine > 2.8
-    assert loss("euler", 0.01) > 5 * coarse
-
-
-def test_bdf2_supports_carry_what_its_motion_takes():
-    """M (3 v1 - 4 v0 + v-1) / (2 h) = weight + reaction of the clamp, summed over the beam."""
-    h, velocities = 0.01, []
-    scene, beam, _ = cantilever(cells=(6, 1, 1))
-    sim = scene.simulate(dt=h, solver=pl.Newton(tolerance=1e-9, integrator="bdf2"))
-    for _ in range(8):
-        sim.step()
-        velocities.append(sim.velocities(beam).copy())
-    mass = sim.model.node_mass[:, None]
-    rate = np.sum(mass * (3 * velocities[-1] - 4 * velocities[-2] + velocities[-3]), axis=0) / (2 * h)
-    weight = np.array([0, 0, -9.81 * mass.sum()])
-    assert sim.reaction(beam.pins[0]) == pytest.approx(rate - weight, abs=1e-5 * 9.81 * mass.sum())
-
-
-def test_bdf2_refuses_what_it_cannot_do():
-    scene, beam, _ = cantilever(cells=(2, 1, 1))
-    scene.join(pl.Ball(beam, pl.world, at=(1, 0.1, 0.1)))
-    with pytest.raises(pl.SceneError, match=r"'bdf2'.* does not take joints"):
-        scene.simulate(dt=0.01, solver=pl.Newton(integrator="bdf2"))
-
-
 def test_dual_refuses_laws_it_cannot_write_as_rows():
     scene, _, _ = cantilever("neohookean", cells=(2, 1, 1))
     with pytest.raises(pl.SceneError, match=r"soft0.*neohookean.*Newton"):

@@ -1,9 +1,10 @@
 """Second order in time: BDF2 as an implicit Euler step from an extrapolated state.
 
 x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Euler step of length 2 h / 3 from the state
-in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Scenes with joints
-are refused: rows that are linear at the extrapolated state would gain energy. After a contact the next step is Euler's,
-an extrapolated impact would bounce; and so is one whose extrapolation would turn elements inside out.
+in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Joints are met at
+the end of the step (solve.relinearise); rows that are linear at the extrapolated state would gain energy. After a
+contact the next step is Euler's, an extrapolated impact would bounce; and so is one whose extrapolation would turn
+elements inside out.
 """
 
 import numpy as np

@@ -52,16 +52,29 @@ class Increment:
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.push = multiply_diagonal(self.mass, prediction.u)
+        self.own_mass, self.own_push = self.mass, self.push
         self.damped = bool(np.any(model.damping > 0))
         # only damping needs the frames at the start of the step; without it any array of their shape does
         self.rotation = rows.elements.rotation if self.damped else model.gradients
         self.damping_weight = h * model.damping * model.volume
-        shift = warm_impulses(state, rows, 0).reshape(rows.table.target.shape)
-        self.row_potential = RowPotential(rows.table, self._mobility(prediction), shift, model.node_count)
+        self.mobility = self._mobility(prediction)
+        self.take_rows(rows, warm_impulses(state, rows, 0).reshape(rows.table.target.shape))
         self.gradients = elastic_gradients(model, rows.elements.plastic)
         self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
         self.laws = laws_of_tangled(model, laws, self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
+
+    def take_rows(self, rows: StepRows, impulse: np.ndarray) -> None:
+        """Take the rows' potential, with impulses (slices, 3, LANES) [N s] to start from."""
+        self.row_potential = RowPotential(rows.table, self.mobility, impulse, self.model.node_count)
+
+    def lean_on(self, u: np.ndarray, turning: np.ndarray) -> None:
+        """Let bodies' turns away from those of u cost 1/2 h^2 K (b, 3, 3), until the next call."""
+        n = self.model.node_count
+        angular = u[n + 1 :: 2]
+        self.mass, self.push = self.own_mass.copy(), self.own_push.copy()
+        self.mass[n + 1 :: 2] += turning
+        self.push[n + 1 :: 2] += np.einsum("bij,bj->bi", turning, angular)
 
     def _mobility(self, prediction: Prediction) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""

@@ -16,6 +16,7 @@ from pliant.solve.laws import compile_laws
 from pliant.solve.matrix_free import MatrixFreeSystem
 from pliant.solve.options import Newton
 from pliant.solve.primal_system import DIRECT_WORK, PrimalSystem
+from pliant.solve.relinearise import relinearise
 from pliant.solve.tangles import warn_of_tangles
 from pliant.solve.warm import keep_impulses
 
@@ -31,6 +32,8 @@ NEAR = 0.1
 BALANCED = 1e-3
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
+# Most times that joints are filled anew within a step of BDF2.
+MOST_RENEWALS = 10
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -65,12 +68,32 @@ class NewtonSolver:
             u = prediction.u + free * state.warm.change
             kick = quadratic_diagonal(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
+        if self.options.integrator == "bdf2" and len(model.joints.family):
+            u, info = self._meet_joints(increment, state, rows, u, info, kick)
         self.known = increment.end(u)
         warn_of_tangles(model, state, increment.tangled)
         state.warm.change, state.tangled = u - prediction.u, increment.tangled
         keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
         info.tangled = [name for name, left in zip(model.soft_names, state.tangled) if left > 0]
         info.rows = int(count_rows(rows.table.start, rows.table.jacobian))
+        return u, info
+
+    def _meet_joints(self, increment: Increment, state, rows: StepRows, u: np.ndarray, info: Info, kick: float):
+        """Solve again with the joints' rows at the end of the step until that moves no more: velocities and info."""
+        before, free, mass = state.velocity_triples(), self.system.free, increment.mass
+        for _ in range(MOST_RENEWALS):
+            impulse = increment.row_potential.impulse
+            turning = relinearise(increment.model, state, rows, u, impulse[: rows.joint_slices], increment.h)
+            increment.take_rows(rows, impulse)
+            increment.lean_on(u, turning)
+            new, again = self.minimise(increment, u, before, kick)
+            again.iterations += info.iterations
+            again.newton_iterations += info.newton_iterations
+            moved, scale = (quadratic_diagonal(mass, free * (new - old)) for old in (u, before))
+            u, info = new, again
+            if moved <= self.options.tolerance**2 * (scale + kick) + ROUNDING * quadratic_diagonal(mass, u):
+                return u, info
+        info.converged = False
         return u, info
 
     def minimise(self, increment: Increment, u: np.ndarray, before: np.ndarray, kick: float) -> tuple[np.ndarray, Info]:
@@ -216,7 +239,6 @@ def _clip(forcing: float) -> float:
 
 
 def _refuse_bdf2(model) -> None:
-    """BDF2 extrapolates; joints and creep would be of first order only, or gain energy."""
-    for there, what in ((len(model.joints.family) > 0, "joints"), (model.plastic, "plasticity")):
-        if there:
-            raise SceneError(f"pliant.Newton(integrator='bdf2') does not take {what}; use integrator='euler'")
+    """Creep is a step of first order."""
+    if model.plastic:
+        raise SceneError("pliant.Newton(integrator='bdf2') does not take plasticity; use integrator='euler'")

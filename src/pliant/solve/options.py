@@ -56,7 +56,7 @@ class Newton:
     float32 with two levels of preconditioning), "jacobi" (with one), "matrix-free" (the same, products straight from
     the elements: least memory), "superlu" (SciPy's), "pardiso" (MKL's, extra `mkl`), or "auto": "cholesky" for small
     bodies and chains, else "pcg"; `info.linear` says which. integrator: "euler" (implicit Euler), or "bdf2" of second
-    order with little damping, for soft bodies without joints.
+    order with little damping, which meets joints at the end of a step; not for plastic bodies.
     """
 
     tolerance: float = 1e-2

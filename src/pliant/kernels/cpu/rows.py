@@ -49,6 +49,20 @@ def add_row_impulses(start, triples, jacobian, impulse, out):
 
 
 @kernel
+def row_rates(start, triples, jacobian, velocity, out):
+    """out (slices, 3, LANES) = J u for velocities (triples, 3)."""
+    for s in range(start.shape[0] - 1):
+        for row in range(3):
+            for lane in range(LANES):
+                rate = 0.0
+                for entry in range(start[s], start[s + 1]):
+                    triple = triples[entry, lane]
+                    for c in range(3):
+                        rate += jacobian[entry, 3 * row + c, lane] * velocity[triple, c]
+                out[s, row, lane] = rate
+
+
+@kernel
 def row_impulses(start, triples, jacobian, target, weight, velocity, out):
     """out (slices * 3 * LANES,) = W (b - J u): the impulses of eliminated rows."""
     for s in range(start.shape[0] - 1):
