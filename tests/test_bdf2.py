@@ -65,12 +65,13 @@ def pendulum():
 
 
 def test_pendulum_keeps_energy_and_length():
-    """Joints are met at the end of a step: no gap to speak of, and the energy lost is of second order, never gained."""
+    """Joints are met at the end of a step: gaps are of the order of (10 tolerances)^2 = 1e-8 of the arm, and the energy
+    lost is of second order, never gained."""
     losses = []
     for h in (0.02, 0.01, 0.005):
         lost, most, sim, ball = drift(pendulum, h, 2.0)
         losses.append(-lost)
-        assert most < 0 and abs(np.linalg.norm(sim.pose(ball)[0]) - 1) < 1e-9
+        assert most < 0 and abs(np.linalg.norm(sim.pose(ball)[0]) - 1) < 1e-8
     assert losses[0] / losses[1] > 3.5 and losses[1] / losses[2] > 3.5
     assert losses[2] < 1e-3 * (4 / 3 * np.pi * 0.1**3 * 1000) * 9.81
 

@@ -285,7 +285,7 @@ def _first_state(softs, bodies) -> State:
     no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)), np.zeros((0, 3)))
     names = ("position", "rotation", "velocity", "spin")
     of_bodies = (bodies[name].copy() for name in names)
-    of_last_step = (v.copy(), np.zeros_like(v), np.zeros(len(softs)))
+    of_last_step = (v.copy(), np.zeros_like(v), np.zeros(()), np.zeros(len(softs)))
     return State(0.0, 0, x, v, *of_bodies, np.zeros((0, 6, LANES)), no_warm_start, *of_last_step)
 
 

@@ -24,25 +24,31 @@ Examples:
 @click.argument("scene", type=INPUT)
 @click.option("--out", default="out", show_default=True, type=FOLDER, help="Folder.")
 @click.option("--load-steps", default=1, show_default=True, help="Steps in which the loads grow.")
+@click.option("--time", default=0.0, show_default=True, help="Time [s] at which loads that change are taken.")
+@click.option("--tolerance", default=1e-6, show_default=True, help="Part of the motion that may be left.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 @verbose_option
-def equilibrium(scene: Path, out: Path, load_steps: int, as_json: bool) -> None:
+def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance: float, as_json: bool) -> None:
     """Bring the scene file SCENE to rest under its loads.
 
-    Leaves NAME.png, coloured as the file says, and NAME.vtu. The solver is that of the file if it is newton.
+    Leaves NAME.png, coloured as the file says, and NAME.vtu. Linear systems are solved as the file says if its solver
+    is newton. The report is in SI units: m, Pa, J, rotations (w, x, y, z).
     """
     from pliant import scene_file
     from pliant.solve import Newton
 
     file = scene_file.read(scene)
-    solver = file.run.solver if file.run.solver != Newton() and isinstance(file.run.solver, Newton) else None
-    sim = file.scene.equilibrium(solver=solver, load_steps=load_steps, dt=file.run.dt, threads=file.run.threads)
+    linear = getattr(file.run.solver, "linear", "auto")
+    solver = Newton(tolerance=tolerance, max_iterations=200, linear=linear)
+    options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
+    sim = file.scene.equilibrium(solver=solver, **options)
     files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
     sim.save(files[0], color=file.run.color, camera=file.run.camera)
     sim.save(files[1])
     energy, info = sim.energy(), sim.info
     report = {
         "bodies": {body.name: _body(sim, body) for body in file.scene.soft_bodies},
+        "rigid": {body.name: _pose(sim, body) for body in file.scene.rigid_bodies if not body.static},
         "energy": {"elastic": energy.elastic, "gravitational": energy.gravitational, "joints": energy.joints},
         "residual": info.residual,
         "linear": info.linear,
@@ -59,11 +65,20 @@ def _body(sim, body) -> dict:
     return {"displacement": float(moved.max()), "von_mises": float(sim.von_mises(body).max())}
 
 
+def _pose(sim, body) -> dict:
+    """Position [m] and rotation (w, x, y, z) of a rigid body."""
+    position, rotation = sim.pose(body)
+    return {"position": position.tolist(), "rotation": rotation.tolist()}
+
+
 def _rest_text(report: dict) -> str:
     lines = [
         f"{name}: moved by up to {body['displacement']:.4g} m, von Mises stress up to {body['von_mises']:.4g} Pa"
         for name, body in report["bodies"].items()
     ]
+    for name, pose in report["rigid"].items():
+        at, turn = (" ".join(f"{value:.4g}" for value in pose[key]) for key in ("position", "rotation"))
+        lines.append(f"{name}: rests at {at} m, rotation {turn}")
     lines.append(f"elastic energy {report['energy']['elastic']:.4g} J; residual {report['residual']:.1e}")
     return "\n".join([*lines, *(f"wrote {file}" for file in report["files"])])
 

@@ -125,7 +125,7 @@ def integrate(model, state, prediction: Prediction, u: np.ndarray, h: float, tra
     travel (n, 3): mean velocity of the nodes over the step, where it is not the one at its end.
     """
     n = model.node_count
-    state.previous_velocity, state.v = state.v, u[:n].copy()
+    state.previous_velocity, state.v, state.span = state.v, u[:n].copy(), np.array(h)
     state.x = state.x + h * (state.v if travel is None else travel)
     state.body_velocity = u[n::2].copy()
     state.body_position = state.body_position + h * state.body_velocity

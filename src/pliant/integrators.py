@@ -4,8 +4,10 @@ x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Eul
 in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Joints are met at
 the end of the step (solve.relinearise); rows that are linear at the extrapolated state would gain energy. After a
 contact the next step is Euler's, an extrapolated impact would bounce; and so is one whose extrapolation would turn
-elements inside out.
+elements inside out, or whose joints do not settle.
 """
+
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -24,7 +26,9 @@ FIELDS = ("x", "v", "body_position", "body_rotation", "body_velocity", "body_ang
 def bdf2_step(model, state, solver, h: float):
     """Advance the state by h [s]; returns the solver's info."""
     now = {name: getattr(state, name) for name in FIELDS}
+    kept, impulse = replace(state.warm), state.row_impulse
     time, before = state.time, _unpack(state.before, now)
+    whole = state.copy() if len(model.joints.family) else None
     touching = len(state.warm.contacts) and np.any(state.warm.contacts[:, 0] > 0)
     try:
         upright = not (before is None or touching) and _extrapolate_upright(model, state, before)
@@ -36,13 +40,39 @@ def bdf2_step(model, state, solver, h: float):
             info = step(model, state, solver, PART * h)
             count_as_whole(state, 1 / PART)
             state.time = time + h
+        if not info.settled and upright:
+            _restore(state, whole.copy())
+            upright, info = False, step(model, state, solver, h)
+        if not info.settled:
+            _restore(state, whole)
+            info = _plain_step(model, state, solver, h)
     except Exception:
-        state.time = time
+        state.time, state.warm, state.row_impulse = time, kept, impulse
         for name, value in now.items():
             setattr(state, name, value)
         raise
     state.before = np.concatenate([now[name].ravel() for name in FIELDS])
+    info.integrator = "bdf2" if upright else "euler"
     return info
+
+
+def _restore(state, kept) -> None:
+    for name in (f.name for f in fields(state)):
+        setattr(state, name, getattr(kept, name))
+
+
+def _plain_step(model, state, solver, h: float):
+    """A step of implicit Euler with joints met to first order, where meeting them at the end did not settle."""
+    solver.meets_joints = False
+    try:
+        return step(model, state, solver, h)
+    finally:
+        solver.meets_joints = True
+
+
+def before_size(state) -> int:
+    """How many numbers `State.before` holds once there is a step before."""
+    return sum(getattr(state, name).size for name in FIELDS)
 
 
 def _unpack(flat: np.ndarray, like: dict) -> dict | None:

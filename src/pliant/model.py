@@ -159,6 +159,7 @@ class State:
     # of the last step, for the reactions of pins
     previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
     row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
+    span: np.ndarray  # () length [s] of the implicit step at its end; less than the time step in BDF2 and in parts
     tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
     before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # the state before the last step, for BDF2
 

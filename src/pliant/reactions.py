@@ -43,16 +43,16 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     moved = (state.v - state.previous_velocity) / h if state.step else np.zeros_like(state.v)
     inertia = mass * (moved + model.node_mass_damping[:, None] * state.v)
     applied = mass * model.gravity + node_forces(model, state.x, state.time) + state.row_impulse / h
-    return (1 - model.free) * (inertia + internal_forces(model, state, h, warped) - applied)
+    return (1 - model.free) * (inertia + internal_forces(model, state, warped) - applied)
 
 
-def internal_forces(model, state, h: float, warped: bool) -> np.ndarray:
+def internal_forces(model, state, warped: bool) -> np.ndarray:
     """Gradient (n, 3) [N] of the elastic energy, plus viscous forces in the elements' frames at the step's start."""
-    rotation, strain = deform(model, state.x - h * state.v)
+    rotation, strain = deform(model, state.x - state.span * state.v)
     space = Workspace.of(len(model.volume))
     slots = space.slots[:-1].reshape(-1, 12, LANES)
     if warped:
-        elastic = strain + h * strain_rates(model, rotation, state.v) - state.plastic_strain
+        elastic = strain + state.span * strain_rates(model, rotation, state.v) - state.plastic_strain
         element_elastic_impulses(elastic, rotation, model.gradients, model.lam, model.mu, model.volume, slots)
     else:
         geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain), model.volume)

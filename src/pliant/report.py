@@ -12,6 +12,7 @@ from pliant.rows.springs import SPRING, spring_energy
 from pliant.rows.table import Rows
 from pliant.solve.increment import Workspace
 from pliant.solve.laws import compile_laws
+from pliant.solve.tangles import laws_of_tangled
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def energy(model, state) -> Energy:
     )
     kinetic += 0.5 * np.sum(_body_angular_momentum(model, state) * state.body_angular_velocity)
     height = -(model.node_mass @ (state.x @ model.gravity)) - mass @ (position @ model.gravity)
-    elastic = float(np.sum(elastic_energies(model, state.x, state.plastic_strain))) + spring_energy(model, state.x)
+    elastic = float(np.sum(elastic_energies(model, state))) + spring_energy(model, state.x)
     return Energy(float(kinetic), elastic, float(height), joint_energy(model, state))
 
 
@@ -80,11 +81,11 @@ def joint_energy(model, state) -> float:
     return float(0.5 * np.sum(np.sum(gap**2, axis=1) / undamped.compliance[soft]))
 
 
-def elastic_energies(model, x: np.ndarray, plastic: np.ndarray) -> np.ndarray:
-    """Elastic energy (g,) [J] of every group of elements."""
+def elastic_energies(model, state) -> np.ndarray:
+    """Elastic energy (g,) [J] of every group of elements, by the law it followed in the last step."""
     space = Workspace.of(len(model.volume))
-    geometry = (x, model.element_nodes, elastic_gradients(model, plastic), model.volume)
-    for law in compile_laws(model):
+    geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain), model.volume)
+    for law in laws_of_tangled(model, compile_laws(model), state.tangled):
         arguments = (space.frames, space.energy, space.slots[:-1].reshape(-1, 12, LANES))
         law.evaluate(law.law, law.first, law.last, *geometry, *arguments)
     return space.energy
@@ -106,7 +107,7 @@ def element_fields(model, state) -> tuple[np.ndarray, np.ndarray]:
     _, strain = deform(model, state.x)
     shape = (len(model.volume), 9, LANES)
     deformation, stress = np.empty(shape), np.empty(shape)
-    for law in compile_laws(model):
+    for law in laws_of_tangled(model, compile_laws(model), state.tangled):
         geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain))
         law.stresses(law.law, law.first, law.last, *geometry, deformation, stress)
     f, p = deformation.reshape(-1, 3, 3, LANES), stress.reshape(-1, 3, 3, LANES)

@@ -96,16 +96,23 @@ class Simulation:
         i = self._rigid(body)
         return self.state.body_velocity[i].copy(), self.state.body_angular_velocity[i].copy()
 
+    def _forget_the_past(self) -> None:
+        """A state that is set has no step before it from which BDF2 could go on."""
+        self.state.before = np.zeros(0)
+
     def set_positions(self, body: Soft, x) -> None:
         """Put the nodes of a soft body at x (n, 3) [m]."""
+        self._forget_the_past()
         self.state.x[self._nodes(body)] = _matrix(x, self.positions(body).shape, "positions")
 
     def set_velocities(self, body: Soft, v) -> None:
         """Give the nodes of a soft body the velocities v (n, 3) [m/s]; prescribed components stay as the pins say."""
+        self._forget_the_past()
         self.state.v[self._nodes(body)] = _matrix(v, self.velocities(body).shape, "velocities")
 
     def set_pose(self, body: Rigid, position, rotation=None) -> None:
         """Put a rigid body's shape at a position [m], with a rotation (w, x, y, z) or the one it has."""
+        self._forget_the_past()
         i = self._rigid(body)
         rotation = self.pose(body)[1] if rotation is None else np.array(unit_quaternion(rotation, "rotation"))
         self.state.body_rotation[i] = multiply_quaternions(rotation, self.model.principal_rotation[i])
@@ -113,6 +120,7 @@ class Simulation:
 
     def set_twist(self, body: Rigid, velocity, angular_velocity=(0, 0, 0)) -> None:
         """Give a rigid body a velocity of its centre of mass [m/s] and an angular velocity [rad/s]."""
+        self._forget_the_past()
         i = self._rigid(body)
         self.state.body_velocity[i] = vector(velocity, "velocity")
         self.state.body_angular_velocity[i] = vector(angular_velocity, "angular_velocity")

@@ -16,6 +16,7 @@ from pliant.errors import SolverError
 from pliant.jit import use_threads
 from pliant.linalg.triples import multiply_diagonal
 from pliant.simulation import Simulation
+from pliant.solve.make import make_solver
 from pliant.solve.newton import NewtonSolver
 from pliant.solve.options import Newton
 from pliant.solve.warm import scale_impulses
@@ -59,7 +60,8 @@ class Loading:
         self.solver.static = True
         self.long = long and not self._may_touch()
         self.length = sim.dt  # [s] of the step whose impulses the state holds
-        self.size = max(float(np.ptp(sim.state.x, axis=0).max(initial=0.0)), 1e-6)
+        points = _points(sim.state)
+        self.size = max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
 
     def _may_touch(self) -> bool:
         return (
@@ -99,7 +101,7 @@ class Loading:
                 self.solver.motion = 0.0
             before = state.copy()
             sim.info = step(model, state, self.solver, h)
-            moved = float(np.abs(state.x - before.x).max(initial=0.0))
+            moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
                 h *= 0.25
@@ -121,8 +123,8 @@ class Loading:
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
 
     def _smooth(self) -> bool:
-        """Whether one long step is the answer: nothing in the scene is linear for small motions only."""
-        return not len(self.sim.model.joints.family)
+        """Whether one long step is the answer: nothing in the scene is linear for small motions only, or creeps."""
+        return not len(self.sim.model.joints.family) and not self.sim.model.plastic
 
     def _rest(self) -> None:
         """Velocities of an equilibrium, and impulses for the time step of the simulation."""
@@ -130,12 +132,12 @@ class Loading:
         _hold(state)
         scale_impulses(state, sim.dt / self.length)
         state.warm.change = np.zeros_like(state.warm.change)
-        state.time, state.step = 0.0, 0
-        self.solver.static = False
+        state.time, state.step = self.time, 0
+        sim.working_solver = make_solver(sim.solver, sim.model, state, sim.precision)
 
 
 def scaled(model, share: float, time: float):
-    """The model without drag, with a share of all loads, prescribed displacements included, frozen at a time [s]."""
+    """The model without damping, with a share of all loads and prescribed displacements, frozen at a time [s]."""
 
     def part(value):
         return share * at_time(value, time)
@@ -144,6 +146,9 @@ def scaled(model, share: float, time: float):
         model,
         gravity=share * model.gravity,
         node_mass_damping=np.zeros_like(model.node_mass_damping),
+        damping=np.zeros_like(model.damping),
+        node_damping=np.zeros_like(model.node_damping),
+        joints=replace(model.joints, damping=np.zeros_like(model.joints.damping)),
         node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],
         pressures=[(triangles, part(pressure)) for triangles, pressure in model.pressures],
         pins=[
@@ -154,6 +159,11 @@ def scaled(model, share: float, time: float):
         body_forces=[(body, part(vector), point) for body, vector, point in model.body_forces],
         body_torques=[(body, part(vector)) for body, vector in model.body_torques],
     )
+
+
+def _points(state) -> np.ndarray:
+    """Nodes and centres of rigid bodies (k, 3)."""
+    return np.concatenate([state.x, state.body_position])
 
 
 def _answer_time(model) -> float:

@@ -28,9 +28,14 @@ def advance(model, state, solver, h: float):
     clock.lap("collide")
     rows = fill_rows(model, state, contacts, h)
     clock.lap("rows")
-    u, info = solver.solve(model, state, prediction, rows, h)
+    kept = replace(state.warm), state.tangled
+    try:
+        u, info = solver.solve(model, state, prediction, rows, h)
+        check_finite(model, state, u)
+    except SolverError:
+        state.warm, state.tangled = kept
+        raise
     clock.lap("solve")
-    check_finite(model, state, u)
     integrate(model, state, prediction, u, h, info.travel)
     state.row_impulse = node_impulses(model, state, rows)
     state.plastic_strain = rows.elements.plastic

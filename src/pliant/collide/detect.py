@@ -52,6 +52,7 @@ def _soft_contacts(model, state, h):
         nodes = soft.nodes
         low, high = state.x[nodes].min(axis=0), state.x[nodes].max(axis=0)
         reach = 2 * h * np.abs(state.v[nodes]).max()
+        loose = nodes[model.free[nodes].any(axis=1)]
         for b in soft.against:
             radius = model.body_radius[b]
             travel = reach + 2 * h * np.linalg.norm(state.body_velocity[b]) + SLACK * soft.size
@@ -61,7 +62,7 @@ def _soft_contacts(model, state, h):
             ):
                 continue
             columns = nodes_against_body(
-                nodes,
+                loose if model.static[b] else nodes,  # nothing can part a prescribed node from a body that stays
                 state.x,
                 state.v,
                 model.shape_code[b],

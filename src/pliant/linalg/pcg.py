@@ -225,4 +225,4 @@ def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max
                 for lane in range(p.shape[2]):
                     p[s, c, lane] = z[s, c, lane] + beta * p[s, c, lane]
         iterations += 1
-    return iterations, np.sqrt(max(rz, 0.0) / first), False
+    return iterations, np.sqrt(max(rz, 0.0) / first), rz < 0.0

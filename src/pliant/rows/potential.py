@@ -13,13 +13,15 @@ from pliant.rows.table import Rows, row_diagonals
 
 # Compliance of rigid rows relative to the mobility of what they touch: joints, normal and tangent rows of contacts.
 JOINT_SOFTNESS, NORMAL_SOFTNESS, TANGENT_SOFTNESS = 1e-4, 5e-2, 5e-2
+# Mobility of rows between prescribed nodes and bodies that stay, and a compliance with which they get no impulse.
+NO_MOBILITY, NO_IMPULSE = 1e-300, 1e30
 
 
 def _mobilities(rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
-    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6)."""
+    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6); NO_MOBILITY where nothing can move."""
     mobility = np.empty(rows.compliance.shape)
-    nothing = np.zeros_like(mobility)
-    row_diagonals(rows.start, rows.triples, rows.jacobian, nothing, inverse_mass, 0.0, mobility)
+    least = np.full_like(mobility, NO_MOBILITY)
+    row_diagonals(rows.start, rows.triples, rows.jacobian, least, inverse_mass, 0.0, mobility)
     return mobility
 
 
@@ -40,12 +42,17 @@ class RowPotential:
         of_nodes = inverse_mass.copy()
         of_nodes[node_count:] = 0
         nodes = _mobilities(rows, of_nodes)
-        self.mobility = np.where((nodes > 0) & ~bounded[:, None], np.minimum(self.mobility, 2 * nodes), self.mobility)
+        self.mobility = np.where(
+            (nodes > NO_MOBILITY) & ~bounded[:, None], np.minimum(self.mobility, 2 * nodes), self.mobility
+        )
         softness = np.full(self.mobility.shape, JOINT_SOFTNESS)
         softness[:, 0][bounded] = NORMAL_SOFTNESS
         softness[:, 1][bounded] = softness[:, 2][bounded] = TANGENT_SOFTNESS
-        self.hard = rows.compliance == 0
-        self.compliance = np.where(self.hard, softness * self.mobility, rows.compliance)
+        # between prescribed nodes and bodies that stay nothing can answer a row: no impulse, and nothing to meet
+        dead = (rows.compliance == 0) & (self.mobility <= NO_MOBILITY)
+        self.mobility = np.where(self.mobility <= NO_MOBILITY, 1.0, self.mobility)
+        self.hard = (rows.compliance == 0) & ~dead
+        self.compliance = np.where(self.hard, softness * self.mobility, np.where(dead, NO_IMPULSE, rows.compliance))
         rough = rows.friction > 0
         self.compliance[:, 1][rough] = np.maximum(self.compliance[:, 1], self.compliance[:, 2])[rough]
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
@@ -74,7 +81,7 @@ class RowPotential:
         """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]."""
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
         active = self.impulse[:, 0] > 0
-        opening = active * self.rows.friction * (self.new_slip - self.slip)
+        opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))
 
     def add_impulses(self, out: np.ndarray, scale: float = 1.0) -> None:

@@ -17,7 +17,7 @@ from pliant.rows.assemble import StepRows
 from pliant.rows.elements import elastic_gradients
 from pliant.rows.potential import RowPotential
 from pliant.solve.following import FollowingPressure
-from pliant.solve.tangles import laws_of_tangled, renew_tangles
+from pliant.solve.tangles import crossing_time, laws_of_tangled, renew_tangles
 from pliant.solve.warm import warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
@@ -61,6 +61,7 @@ class Increment:
         self.take_rows(rows, warm_impulses(state, rows, 0).reshape(rows.table.target.shape))
         self.gradients = elastic_gradients(model, rows.elements.plastic)
         self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
+        self.own_laws = laws
         self.laws = laws_of_tangled(model, laws, self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
@@ -68,13 +69,9 @@ class Increment:
         """Take the rows' potential, with impulses (slices, 3, LANES) [N s] to start from."""
         self.row_potential = RowPotential(rows.table, self.mobility, impulse, self.model.node_count)
 
-    def lean_on(self, u: np.ndarray, turning: np.ndarray) -> None:
-        """Let bodies' turns away from those of u cost 1/2 h^2 K (b, 3, 3), until the next call."""
-        n = self.model.node_count
-        angular = u[n + 1 :: 2]
-        self.mass, self.push = self.own_mass.copy(), self.own_push.copy()
-        self.mass[n + 1 :: 2] += turning
-        self.push[n + 1 :: 2] += np.einsum("bij,bj->bi", turning, angular)
+    def lean_on(self, u: np.ndarray, stiffness: np.ndarray) -> None:
+        """Let velocities other than u cost 1/2 h^2 K (triples, 3, 3), until the next call."""
+        self.mass, self.push = self.own_mass + stiffness, self.own_push + multiply_diagonal(stiffness, u)
 
     def _mobility(self, prediction: Prediction) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
@@ -118,6 +115,17 @@ class Increment:
         value += self.row_potential.evaluate(u)
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
+
+    def tangle_the_infinite(self) -> bool:
+        """Take bodies whose energy, last evaluated, is not finite as tangled; whether there are any."""
+        first = self.model.group_start[:-1]
+        infinite = ~np.isfinite(self.space.energy)
+        bodies = np.array([np.any(infinite[a:b]) for a, b in zip(first, self.model.group_start[1:])], bool)
+        bodies &= self.tangled == 0
+        times = [crossing_time(self.model, i) if there else 0.0 for i, there in enumerate(bodies)]
+        self.tangled = np.where(bodies, times, self.tangled)
+        self.laws = laws_of_tangled(self.model, self.own_laws, self.tangled)
+        return bool(bodies.any())
 
     def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
         """Where the nodes come to lie, and their elastic energy there, as last evaluated; None if not of their laws."""

@@ -12,8 +12,10 @@ class Info:
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
-    their own law. active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean velocity
-    [m/s] of the nodes over the step, where it is not the one at its end.
+    their own law. settled: whether joints that are met at the end of the step came to rest there. integrator: what a
+    step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation inverts elements, or
+    where joints did not settle). active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean
+    velocity [m/s] of the nodes over the step, where it is not the one at its end.
     """
 
     solver: str = ""
@@ -28,6 +30,8 @@ class Info:
     newton_iterations: int = 0
     linear: str = ""
     shortest_step: float = 1.0
+    settled: bool = True
+    integrator: str = ""
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     travel: np.ndarray | None = field(default=None, repr=False)

@@ -7,6 +7,7 @@ from pliant.errors import SceneError
 from pliant.linalg.triples import dot, quadratic_diagonal
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
+from pliant.rows.springs import SPRING
 from pliant.rows.table import Rows, count_rows
 from pliant.solve.following import solve_following
 from pliant.solve.gaps import close_joint_gaps
@@ -34,6 +35,9 @@ BALANCED = 1e-3
 RENEW = 1.0
 # Most times that joints are filled anew within a step of BDF2.
 MOST_RENEWALS = 10
+# How far they may still move a step: its tolerance, or ten times that if it is less than this. Every solve is only as
+# good as its tolerance, and what is left of the joints' gaps is of the order of the square.
+SETTLED = 1e-3
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -55,6 +59,8 @@ class NewtonSolver:
         self.space = Workspace.of(len(model.volume))
         # a static solve starts from rest and measures its corrections by the motion so far [J]
         self.static, self.motion = False, 0.0
+        # whether joints are met at the end of a step, as second order and springs that turn far need, or to first order
+        self.meets_joints = options.integrator == "bdf2" or bool(np.any(model.joints.joint == SPRING))
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
@@ -68,7 +74,7 @@ class NewtonSolver:
             u = prediction.u + free * state.warm.change
             kick = quadratic_diagonal(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
-        if self.options.integrator == "bdf2" and len(model.joints.family):
+        if self.meets_joints and len(model.joints.family):
             u, info = self._meet_joints(increment, state, rows, u, info, kick)
         self.known = increment.end(u)
         warn_of_tangles(model, state, increment.tangled)
@@ -81,19 +87,20 @@ class NewtonSolver:
     def _meet_joints(self, increment: Increment, state, rows: StepRows, u: np.ndarray, info: Info, kick: float):
         """Solve again with the joints' rows at the end of the step until that moves no more: velocities and info."""
         before, free, mass = state.velocity_triples(), self.system.free, increment.mass
+        settled = max(self.options.tolerance, min(10 * self.options.tolerance, SETTLED))
         for _ in range(MOST_RENEWALS):
             impulse = increment.row_potential.impulse
-            turning = relinearise(increment.model, state, rows, u, impulse[: rows.joint_slices], increment.h)
+            stiffness = relinearise(increment.model, state, rows, u, impulse[: rows.joint_slices], increment.h)
             increment.take_rows(rows, impulse)
-            increment.lean_on(u, turning)
+            increment.lean_on(u, stiffness)
             new, again = self.minimise(increment, u, before, kick)
             again.iterations += info.iterations
             again.newton_iterations += info.newton_iterations
             moved, scale = (quadratic_diagonal(mass, free * (new - old)) for old in (u, before))
             u, info = new, again
-            if moved <= self.options.tolerance**2 * (scale + kick) + ROUNDING * quadratic_diagonal(mass, u):
+            if moved <= settled**2 * (scale + kick) + ROUNDING * quadratic_diagonal(mass, u):
                 return u, info
-        info.converged = False
+        info.converged = info.settled = False
         return u, info
 
     def minimise(self, increment: Increment, u: np.ndarray, before: np.ndarray, kick: float) -> tuple[np.ndarray, Info]:
@@ -126,12 +133,13 @@ class NewtonSolver:
             info.shortest_step = min(info.shortest_step, factor)
             value -= increment.go_on_from(u)
             lag = increment.lag()
-            correction, failed = abs(slope) + lag, products == 0 and size > 0
+            correction, failed = abs(slope) + lag, not np.isfinite(value) or (products == 0 and size != 0)
             if correction <= rounding and not failed:
                 info.residual = 0.0
             else:  # from a standstill, the first correction is all of the motion
                 info.residual = float(np.sqrt(correction / scale)) if scale > 0 and not failed else 1.0
-            if self.static and info.residual <= options.tolerance:  # small beside a motion that ran away is not small
+            # what is small beside a motion that ran away is not small
+            if self.static and 0.0 < info.residual <= options.tolerance:
                 imbalance = increment.imbalance(gradient)
                 info.residual = imbalance if imbalance > BALANCED else info.residual
             if info.residual <= options.tolerance:
@@ -226,6 +234,9 @@ class NewtonSolver:
             share = 0.5 * share if share > SHORTEST_START else 0.0
             u = rest + share * (guess - rest)
             value, gradient = increment.evaluate(u)
+        # pins may move far enough to invert elements
+        if not np.isfinite(value) and np.all(np.isfinite(u)) and increment.tangle_the_infinite():
+            return self._start(increment, guess)
         return u, value, gradient
 
     def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:

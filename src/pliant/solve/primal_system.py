@@ -171,6 +171,7 @@ class PrimalSystem:
             z = self.free * self.library.solve(r)
             new = float(dot(r, z))
             p, rz, iterations = z + new / rz * p, new, iterations + 1
+            self.indefinite = rz < 0.0
         return x, iterations
 
     def local_norm(self, gradient: np.ndarray) -> float:

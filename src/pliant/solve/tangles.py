@@ -41,7 +41,7 @@ def renew_tangles(model, laws: list[CompiledLaw], space, gradients: np.ndarray, 
     tangled = (inverted > MOST_INVERTED * elements) | ((inverted > 0) & (left > 0))
     for body in np.flatnonzero((inverted > 0) & ~tangled):
         tangled[body] = not _has_energy(model, laws, space, gradients, state.x, body)
-    return np.where(tangled, [_crossing_time(model, i) for i in range(len(elements))], np.maximum(left - h, 0.0))
+    return np.where(tangled, [crossing_time(model, i) for i in range(len(elements))], np.maximum(left - h, 0.0))
 
 
 def _has_energy(model, laws, space, gradients, x: np.ndarray, body: int) -> bool:
@@ -55,7 +55,7 @@ def _has_energy(model, laws, space, gradients, x: np.ndarray, body: int) -> bool
     return bool(np.all(np.isfinite(space.energy[first:last])))
 
 
-def _crossing_time(model, body: int) -> float:
+def crossing_time(model, body: int) -> float:
     """The time [s] a shear wave takes along the diagonal of a soft body at rest."""
     nodes = slice(model.node_start[body], model.node_start[body + 1])
     groups = slice(model.group_start[body], model.group_start[body + 1])
