@@ -94,6 +94,19 @@ def test_equilibrium_of_a_hanging_bar(bar, tmp_path):
     assert f"bar: moved by up to {sinks:.4g} m" in pliant("equilibrium", bar)[0]
 
 
+def test_equilibrium_takes_a_time_and_names_rigid_bodies(bar):
+    """Half the load at half the time: a linear bar without weight stretches by F L / (E A), a ball hangs below it."""
+    load = '[[soft.force]]\nnodes = "z < 0.001"\nvector = { times = [0, 1], values = [[0, 0, 0], [0, 0, -10]] }\n'
+    ball = '[[rigid]]\nname = "ball"\nshape = { sphere = 0.05 }\ndensity = 1\nposition = [0.05, 0.05, -0.05]\n'
+    joint = '[[joint]]\ntype = "ball"\na = "bar"\nb = "ball"\nat = [0.05, 0.05, 0]\n'
+    text = bar.read_text().replace("format = 1", "format = 1\ngravity = [0, 0, 0]") + load + ball + joint
+    bar.write_text(text)
+    report = json.loads(pliant("equilibrium", bar, "--time", 0.5, "--tolerance", 1e-8, "--json")[0])
+    assert report["bodies"]["bar"]["displacement"] == pytest.approx(5 / (1e5 * 0.01), rel=0.1)
+    assert report["rigid"]["ball"]["position"][2] < -0.05
+    assert "ball: rests at" in pliant("equilibrium", bar, "--time", 0.5)[0]
+
+
 def test_modes_of_a_hanging_bar(bar, tmp_path):
     """The lowest longitudinal frequency sqrt(E / rho) / (4 L) = 2.5 Hz is among them, within 1%."""
     report = json.loads(pliant("modes", bar, "-n", 12, "--json")[0])
