@@ -60,7 +60,7 @@ class Elements:
         blocks, moduli = np.empty((self.groups * LANES, 10, 9)), np.empty((self.groups, 12, LANES))
         element_moduli(self.law, 0, self.groups, self.frames, self.weight, True, moduli)
         nothing = np.zeros_like(self.weight)
-        undamped = (False, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
+        undamped = (False, self.gradients, np.zeros((self.groups, 9, LANES)), nothing, nothing, nothing)
         element_stiffness(self.frames, self.gradients, moduli, *undamped, blocks)
         full, pairs = np.empty((self.count, 12, 12)), [(i, j) for i in range(4) for j in range(i + 1)]
         for k, (i, j) in enumerate(pairs):

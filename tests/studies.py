@@ -60,3 +60,30 @@ def soft_limit(answers, cells):
     """Where answers to one load tend to. Linear tets add a stiffness c h^2 to that of the body in bending and twist,
     whatever the load; so it is the stiffness, load over answer, that is extrapolated, as in `limit`."""
     return 1 / limit(1 / np.array(answers, float), cells)
+
+
+def cantilever(law="corotated", cells=(20, 4, 4), **options):
+    """The clamped beam of the benchmarks, and the nodes of its free end."""
+    scene = pl.Scene()
+    material = getattr(pl.Material, law)(1e6, 0.4, 1000, **options)
+    beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), cells=cells), material)
+    beam.pin(beam.nodes.x < 1e-9)
+    return scene, beam, beam.nodes.x > 1 - 1e-9
+
+
+def turek_and_hron_bar(layers: int, mu: float):
+    """The bar of the benchmarks CSM1 to CSM3: its scene, and the nodes of the control point; plane strain."""
+
+    def left(y):
+        return 0.2 + np.sqrt(0.05**2 - (y - 0.2) ** 2)
+
+    def shape(r, s, t):
+        y = 0.19 + 0.02 * s
+        return left(y) + (0.6 - left(y)) * r, y, 0.02 / layers * t
+
+    scene = pl.Scene(gravity=(0, -2, 0))
+    material = pl.Material.stvk(young=2.8 * mu, poisson=0.4, density=1000)
+    bar = scene.add_soft(mapped_box((17.5 * layers, layers, 1), shape), material)
+    bar.pin(bar.nodes.x < left(bar.nodes.y) + EDGE)
+    bar.pin("all", axes="z")
+    return scene, bar, at(bar, (0.6, 0.2, None))

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-
-
-def cantilever(law="corotated", cells=(20, 4, 4), **options):
-    """The clamped beam of the benchmarks, and the nodes of its free end."""
-    scene = pl.Scene()
-    material = getattr(pl.Material, law)(1e6, 0.4, 1000, **options)
-    beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), cells=cells), material)
-    beam.pin(beam.nodes.x < 1e-9)
-    return scene, beam, beam.nodes.x > 1 - 1e-9
+from studies import cantilever
 
 
 def drift(build, h: float, seconds: float, integrator: str = "bdf2"):

@@ -209,3 +209,21 @@ def test_plastic_equilibrium_is_where_the_motion_ends():
     sim = scene.simulate(dt=0.05, threads=1)
     sim.step(400)
     assert tips == pytest.approx([sim.positions(body)[:, 2].min()] * 2, rel=0.02)
+
+
+def test_springs_at_rest_are_where_their_motion_ends():
+    """A mass-spring beam: equilibrium, and what long damped steps come to."""
+    scene = pl.Scene()
+    net = scene.add_soft(pl.meshes.box((0.5, 0.1, 0.1), cells=(5, 1, 1)), pl.Material.springs(1e6, 1000, damping=0.05))
+    net.pin(net.nodes.x < 1e-9)
+    rest, sim = scene.equilibrium(), scene.simulate(dt=0.05, threads=1)
+    sim.step(200)
+    assert rest.info.converged and rest.positions(net)[:, 2].min() < -0.01
+    assert np.abs(rest.positions(net) - sim.positions(net)).max() < 1e-5
+
+
+def test_simulation_from_an_equilibrium_goes_on_with_its_solver():
+    scene, _ = block()
+    sim = scene.equilibrium(solver=pl.Newton(tolerance=1e-6, integrator="bdf2"))
+    sim.step(2)
+    assert sim.info.integrator == "bdf2"

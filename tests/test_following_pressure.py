@@ -70,6 +70,19 @@ def test_beam_bent_far_is_the_elastica():
     assert np.abs(tip(8, 600.0) - elastica(600.0 * SIDE, YOUNG * SIDE**4 / 12)).max() <= 0.02
 
 
+@pytest.mark.parametrize("linear", ["pcg", "jacobi", "matrix-free", "superlu"])
+def test_linear_solvers_agree_under_pressure(linear):
+    """At rest and in motion, with the stiffness of the pressures on top of whatever solves the rest."""
+    answers = []
+    for choice in (linear, "cholesky"):
+        scene, beam = pressed_beam(2, 200.0)
+        rest = scene.equilibrium(solver=pl.Newton(tolerance=1e-6, max_iterations=200, linear=choice))
+        sim = scene.simulate(dt=0.01, solver=pl.Newton(tolerance=1e-5, linear=choice)).step(10)
+        assert rest.info.linear == sim.info.linear == choice and sim.info.converged
+        answers.append(np.stack([rest.positions(beam), sim.positions(beam)]))
+    assert np.abs(answers[0] - answers[1]).max() < 1e-7
+
+
 def test_strong_pressures_take_few_iterations():
     """The tip turns by more than a right angle; 20 iterations for each half of the load at most."""
     scene, beam = pressed_beam(2, 1500.0)

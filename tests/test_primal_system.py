@@ -66,7 +66,7 @@ def element_terms(sim, random) -> ElementTerms:
     moduli = random.uniform(1, 2, (groups, 12, LANES)) * model.volume[:, None]
     turns, _ = deform(model, sim.state.x + 0.2 * random.normal(size=sim.state.x.shape))
     weight = 1e-5 * model.volume
-    return ElementTerms(frames, model.gradients, moduli, True, turns, model.lam, model.mu, weight)
+    return ElementTerms(frames, model.gradients, moduli, True, model.gradients, turns, model.lam, model.mu, weight)
 
 
 def test_matrix_free_products_are_those_of_the_matrix():

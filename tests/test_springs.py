@@ -99,12 +99,13 @@ def hanging_net(solver, h, seconds):
 
 
 def test_every_solver_honours_springs():
-    """The linearly implicit ones agree to their tolerances; others differ by O(h), far below the sag."""
+    """The linearly implicit ones agree to their tolerances; Newton, which meets the springs at the end of a step, to a
+    hundredth of the sag; others differ by O(h), far below it."""
     reference = hanging_net(SOLVERS["dual"], 0.002, 0.1)
     sag = np.abs(reference - (CUBE.points)).max()
     for name, solver in SOLVERS.items():
         away = np.abs(hanging_net(solver, 0.002, 0.1) - reference).max()
-        assert away <= (1e-4 if name in ("dual", "eliminated") else 0.1) * sag, (name, away / sag)
+        assert away <= {"dual": 1e-4, "eliminated": 1e-4, "newton": 1e-2}.get(name, 0.1) * sag, (name, away / sag)
 
 
 def test_runge_kutta_takes_springs_as_forces():

@@ -9,7 +9,7 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 
 import pliant as pl
-from studies import EDGE, at, displacements, end_couple, limit, mapped_box, nodal_forces, turn
+from studies import EDGE, at, displacements, end_couple, limit, mapped_box, nodal_forces, turek_and_hron_bar, turn
 
 YOUNG, POISSON = 1e6, 0.3
 MU, LAM = 384615.3846153846, 576923.0769230769
@@ -21,21 +21,9 @@ LAWS = ("linear", "corotated", "arap", "stvk", "neohookean", "fixed_corotated", 
 
 def elastic_bar(layers: int, mu: float) -> np.ndarray:
     """SOL-01, 02: displacement (x, y) [m] of the control point A of the Turek-Hron bar at rest; plane strain."""
-
-    def left(y):
-        return 0.2 + np.sqrt(0.05**2 - (y - 0.2) ** 2)
-
-    def shape(r, s, t):
-        y = 0.19 + 0.02 * s
-        return left(y) + (0.6 - left(y)) * r, y, 0.02 / layers * t
-
-    scene = pl.Scene(gravity=(0, -2, 0))
-    material = pl.Material.stvk(young=2.8 * mu, poisson=0.4, density=1000)
-    bar = scene.add_soft(mapped_box((17.5 * layers, layers, 1), shape), material)
-    bar.pin(bar.nodes.x < left(bar.nodes.y) + EDGE)
-    bar.pin("all", axes="z")
+    scene, bar, tip = turek_and_hron_bar(layers, mu)
     sim = scene.equilibrium(load_steps=2)
-    return displacements(sim, bar)[at(bar, (0.6, 0.2, None))].mean(axis=0)[:2]
+    return displacements(sim, bar)[tip].mean(axis=0)[:2]
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,9 @@ def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, d
         raise SolverError(f"equilibrium needs pliant.Newton(...), got {solver!r}")
     if not isinstance(load_steps, int) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
-    sim = Simulation(scene, dt, solver=replace(solver, integrator="euler"), threads=threads)
-    sim.working_solver = NewtonSolver(sim.solver, sim.model, sim.state, STATIC_DIRECT_WORK)
+    sim = Simulation(scene, dt, solver=solver, threads=threads)
+    euler = replace(solver, integrator="euler")
+    sim.working_solver = NewtonSolver(euler, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
     with use_threads(sim.thread_count):
         Loading(sim, time, long=not swinging).run(load_steps)

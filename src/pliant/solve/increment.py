@@ -168,5 +168,5 @@ class Increment:
         weight = self.h * self.h * model.volume
         for law in self.laws:
             law.moduli(law.law, law.first, law.last, space.frames, weight, project, space.moduli)
-        damping = (self.damped, self.rotation, model.lam, model.mu, self.damping_weight)
+        damping = (self.damped, model.gradients, self.rotation, model.lam, model.mu, self.damping_weight)
         return ElementTerms(space.frames, self.gradients, space.moduli, *damping)

@@ -37,7 +37,7 @@ def element_blocks(model, state) -> np.ndarray:
         law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
         law.moduli(law.law, law.first, law.last, space.frames, model.volume, True, space.moduli)
     blocks, nothing = np.zeros((model.volume.size, len(ELEMENT_PAIRS), 9)), np.zeros_like(model.volume)
-    undamped = (False, deform(model, state.x)[0], model.lam, model.mu, nothing)
+    undamped = (False, model.gradients, deform(model, state.x)[0], model.lam, model.mu, nothing)
     element_stiffness(space.frames, gradients, space.moduli, *undamped, blocks)
     return blocks[_there(model)]
 

@@ -13,7 +13,6 @@ class MatrixFreeSystem(PrimalSystem):
     """The matrix of a model whose elements are not assembled: 30 float32 numbers each."""
 
     def __init__(self, model):
-        self.model = model
         super().__init__(model, Rows.empty(model.joints.start), "matrix-free")
 
     def _make_room(self, model, dtype) -> None:
@@ -35,7 +34,7 @@ class MatrixFreeSystem(PrimalSystem):
     def take(self, terms: ElementTerms) -> None:
         pack_elements(terms.frames, terms.gradients, terms.moduli, self.data[0])
         if terms.damped:
-            geometry = (terms.rotation, self.model.gradients)
+            geometry = (terms.rotation, terms.rest_gradients)
             pack_damping(*geometry, terms.lam, terms.mu, terms.damping_weight, self.data[1])
 
     def _extra_diagonals(self) -> np.ndarray:

@@ -33,7 +33,7 @@ NEAR = 0.1
 BALANCED = 1e-3
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
-# Most times that joints are filled anew within a step of BDF2.
+# Most times that joints and springs are filled anew within a step.
 MOST_RENEWALS = 10
 # How far they may still move a step: its tolerance, or ten times that if it is less than this. Every solve is only as
 # good as its tolerance, and what is left of the joints' gaps is of the order of the square.
@@ -100,7 +100,8 @@ class NewtonSolver:
             u, info = new, again
             if moved <= settled**2 * (scale + kick) + ROUNDING * quadratic_diagonal(mass, u):
                 return u, info
-        info.converged = info.settled = False
+        info.settled = False
+        info.converged &= self.static  # statics repeat their steps until nothing moves
         return u, info
 
     def minimise(self, increment: Increment, u: np.ndarray, before: np.ndarray, kick: float) -> tuple[np.ndarray, Info]:

@@ -49,17 +49,23 @@ def add_row_impulses(start, triples, jacobian, impulse, out):
 
 
 @kernel
+def _row_rate(start, triples, jacobian, velocity, s, row, lane):
+    """J u of one row."""
+    rate = 0.0
+    for entry in range(start[s], start[s + 1]):
+        triple = triples[entry, lane]
+        for c in range(3):
+            rate += jacobian[entry, 3 * row + c, lane] * velocity[triple, c]
+    return rate
+
+
+@kernel
 def row_rates(start, triples, jacobian, velocity, out):
     """out (slices, 3, LANES) = J u for velocities (triples, 3)."""
     for s in range(start.shape[0] - 1):
         for row in range(3):
             for lane in range(LANES):
-                rate = 0.0
-                for entry in range(start[s], start[s + 1]):
-                    triple = triples[entry, lane]
-                    for c in range(3):
-                        rate += jacobian[entry, 3 * row + c, lane] * velocity[triple, c]
-                out[s, row, lane] = rate
+                out[s, row, lane] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
 
 
 @kernel
@@ -68,11 +74,7 @@ def row_impulses(start, triples, jacobian, target, weight, velocity, out):
     for s in range(start.shape[0] - 1):
         for row in range(3):
             for lane in range(LANES):
-                rate = 0.0
-                for entry in range(start[s], start[s + 1]):
-                    triple = triples[entry, lane]
-                    for c in range(3):
-                        rate += jacobian[entry, 3 * row + c, lane] * velocity[triple, c]
+                rate = _row_rate(start, triples, jacobian, velocity, s, row, lane)
                 out[(s * 3 + row) * LANES + lane] = weight[s, row, lane] * (target[s, row, lane] - rate)
 
 
@@ -90,10 +92,7 @@ def row_response(
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
             for row in range(3):
-                rate[row] = 0.0
-                for entry in range(start[s], start[s + 1]):
-                    for c in range(3):
-                        rate[row] += jacobian[entry, 3 * row + c, lane] * velocity[triples[entry, lane], c]
+                rate[row] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
                 rest[row] = target[s, row, lane] - rate[row]
             if friction[s, lane] > 0.0:
                 normal, tangent = compliance[s, 0, lane], compliance[s, 1, lane]

@@ -21,14 +21,15 @@ DATA = 30
 
 
 class ElementTerms(NamedTuple):
-    """All of the elements' stiffness: frames (groups, 21, LANES), rest gradients (groups, 9, LANES) and moduli (groups,
-    12, LANES) times their weights; if `damped`, the warped stiffness of lam, mu (groups, LANES) in the frames
-    `rotation` (groups, 9, LANES) times damping_weight (groups, LANES)."""
+    """All of the elements' stiffness: frames (groups, 21, LANES), elastic gradients (groups, 9, LANES) and moduli
+    (groups, 12, LANES) times their weights; if `damped`, the warped stiffness of lam, mu (groups, LANES) with the rest
+    gradients (groups, 9, LANES) in the frames `rotation` (groups, 9, LANES) times damping_weight (groups, LANES)."""
 
     frames: np.ndarray
     gradients: np.ndarray
     moduli: np.ndarray
     damped: bool
+    rest_gradients: np.ndarray
     rotation: np.ndarray
     lam: np.ndarray
     mu: np.ndarray
@@ -88,7 +89,7 @@ def _damping_lanes(group, i, j, rotation, gradients, lam, mu, weight, block):
 
 
 @parallel_kernel
-def element_stiffness(frames, gradients, moduli, damped, rotation, lam, mu, damping_weight, blocks_out):
+def element_stiffness(frames, gradients, moduli, damped, rest_gradients, rotation, lam, mu, damping_weight, blocks_out):
     """The ten stiffness blocks (groups LANES, 10, 9) of every element, pairs (i, j), j <= i, of its nodes in turn; the
     arguments are those of ElementTerms."""
     for group in prange(frames.shape[0]):
@@ -103,7 +104,7 @@ def element_stiffness(frames, gradients, moduli, damped, rotation, lam, mu, damp
             for j in range(i + 1):
                 _pair_lanes(i, j, data, block)
                 if damped:
-                    _damping_lanes(group, i, j, rotation, gradients, lam, mu, damping_weight, block)
+                    _damping_lanes(group, i, j, rotation, rest_gradients, lam, mu, damping_weight, block)
                 for lane in range(LANES):
                     for k in range(9):
                         blocks_out[group * LANES + lane, pair, k] = block[0, k, lane]
