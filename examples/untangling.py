@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.output.camera import Camera
+from pliant.output.drawing.camera import Camera
 
 LAWS = ("corotated", "arap", "stvk", "fixed_corotated", "stable_neohookean", "neohookean")
 SIDE, SHOWN = 0.3, (0, 3, 8, 20, 30, 240)  # m, steps of the picture

@@ -3,7 +3,7 @@
 import pytest
 
 import pliant as pl
-from pliant.scene_file import read
+from pliant.scene_file.files import read
 
 MATERIAL = '[materials.rubber]\nlaw = "corotated"\nyoung = 1e6\npoisson = 0.4\ndensity = 1000\n'
 SOFT = MATERIAL + '[[soft]]\nname = "beam"\nmesh = { box = [1, 1, 1], cells = 1 }\nmaterial = "rubber"\n'

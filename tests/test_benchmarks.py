@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from pliant.benchmarks import _isolated, peers
 from pliant.benchmarks._cantilever_scaling import fit
-from pliant.cli import main
+from pliant.cli.group import main
 
 
 def bench(*arguments, code=0):

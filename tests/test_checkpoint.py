@@ -8,7 +8,7 @@ import pytest
 
 import pliant as pl
 from pliant.output.checkpoint import read_checkpoint, write_checkpoint
-from pliant.scene_file import same
+from pliant.scene_file.files import same
 from small_scenes import busy_scene
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 import pliant as pl
 from pliant._version import __version__
-from pliant.cli import main
+from pliant.cli.group import main
 from small_scenes import TOML
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.bodies import rotation_matrix
+from pliant.rotations import rotation_matrix
 from pliant.rows.contacts import combined_friction, combined_restitution
 
 G = 9.81

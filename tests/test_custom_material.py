@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.scene_file import save
+from pliant.scene_file.files import save
 
 LAM, MU = 6e4, 4e4  # [Pa]
 YOUNG, POISSON = MU * (3 * LAM + 2 * MU) / (LAM + MU), LAM / (2 * (LAM + MU))

@@ -5,12 +5,12 @@ import pytest
 from scipy.linalg import polar
 
 import pliant as pl
-from pliant.build import build
-from pliant.dynamics import predict
+from pliant.elements.rows import deform
 from pliant.formulas.elements import corotated_strain, element_impulses, plastic_update, strain_rate
 from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.lanes import from_lanes
-from pliant.rows.elements import deform
+from pliant.model.build import build
+from pliant.stepping.dynamics import predict
 
 
 def nearest_proper_rotation(f):

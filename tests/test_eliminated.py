@@ -5,7 +5,8 @@ import pytest
 
 import pliant as pl
 from pliant.benchmarks.grid import grid_scene, largest_gap
-from pliant.linalg.block_ldl import BlockPattern, factor, solve_factored, symmetric_product
+from pliant.kernels.cpu.linalg.block_ldl import solve_factored, symmetric_product
+from pliant.linalg.block_ldl import BlockPattern, factor
 
 
 def mixed_scene():

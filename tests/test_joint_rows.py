@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.build import build, multiply_quaternions
+from pliant.model.build import build
+from pliant.rotations import multiply_quaternions
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
 

@@ -19,7 +19,7 @@ from law_states import (
 from pliant.formulas.hyperelastic import CLOSE, moduli, stress_differential
 from pliant.formulas.svd import nearest_rotation, positive_part, signed_svd
 from pliant.kernels.laws import LAWS
-from pliant.materials import LAWS as NAMED_LAWS
+from pliant.scene.materials import LAWS as NAMED_LAWS
 
 # the elements of a mass-spring body carry nothing; its law is that of the springs
 NAMES = tuple(name for name in LAWS if name != "springs")

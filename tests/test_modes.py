@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 import pliant as pl
-from pliant import modes as modes_module
 from pliant.linalg import vibration
+from pliant.readers import modes as modes_module
 from verification import data
 
 LAWS = ("linear", "corotated", "stvk", "neohookean", "fixed_corotated", "stable_neohookean")

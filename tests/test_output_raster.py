@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pliant.output import tessellate
-from pliant.output.camera import Camera
-from pliant.output.colors import CONTROL_POINTS, colormap, linear_from_srgb, srgb_color
-from pliant.output.draw import tick_labels, tick_values
+from pliant.output.drawing import tessellate
+from pliant.output.drawing.camera import Camera
+from pliant.output.drawing.colors import CONTROL_POINTS, colormap, linear_from_srgb, srgb_color
+from pliant.output.drawing.draw import tick_labels, tick_values
+from pliant.output.drawing.picture import Ground, Legend, Light, Surface
+from pliant.output.drawing.raster import render
 from pliant.output.film import Film, save_png
-from pliant.output.picture import Ground, Legend, Light, Surface
-from pliant.output.raster import render
 
 SIZE = (240, 160)
 WHITE = ("#ffffff", "#ffffff")

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import pliant as pl
-from pliant.output.camera import Camera
+from pliant.output.drawing.camera import Camera
 from pliant.output.fields import node_average, node_colors, von_mises
 from pliant.output.grids import grids
 from pliant.output.run_log import run_recorded

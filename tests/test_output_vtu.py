@@ -6,8 +6,8 @@ import meshio
 import numpy as np
 import pytest
 
+from pliant.files import write_atomically
 from pliant.output import vtu
-from pliant.output.files import write_atomically
 from pliant.output.vtu import PvdSeries, write_vtu
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1.5]], dtype=float)

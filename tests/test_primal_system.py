@@ -5,14 +5,14 @@ import pytest
 
 import pliant as pl
 from law_states import rotation
+from pliant.elements.rows import deform
+from pliant.kernels.cpu.linalg.pcg import multiply
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
-from pliant.linalg.pcg import multiply
-from pliant.rows.elements import deform
 from pliant.rows.table import Rows
-from pliant.solve.factor_pattern import ELEMENT_PAIRS
-from pliant.solve.matrix_free import MatrixFreeSystem
-from pliant.solve.primal_system import PrimalSystem
+from pliant.solve.newton.factor_pattern import ELEMENT_PAIRS
+from pliant.solve.newton.matrix_free import MatrixFreeSystem
+from pliant.solve.newton.primal_system import PrimalSystem
 
 # numbers of nodes 27, 32, 48, 64: some fill whole lanes of 16, so that the last place of the last slice is a node
 CELLS = ((2, 2, 2), (1, 3, 3), (2, 3, 3), (3, 3, 3))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.bodies import rotation_matrix
-from pliant.report import node_average
+from pliant.readers.report import node_average
+from pliant.rotations import rotation_matrix
 
 G = 9.81
 SIX = ([0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.bodies import rotation_matrix
+from pliant.rotations import rotation_matrix
 from rigid_runs import G, point_mass, record, turning_points
 
 EXACT = pl.Dual(tolerance=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.bodies import rotation_matrix
+from pliant.rotations import rotation_matrix
 
 TOPS = [
     # principal moments, body rates

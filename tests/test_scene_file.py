@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant import selections, shapes
-from pliant.joints import JOINTS
-from pliant.scene_file import RunSettings, View, describe, load, read, same, save
-from pliant.scene_schema import JOINT_TABLES, RigidTable
-from pliant.scene_write import same_mesh
+from pliant.scene import selections, shapes
+from pliant.scene.joints import JOINTS
+from pliant.scene_file.files import RunSettings, View, describe, load, read, same, save
+from pliant.scene_file.schema import JOINT_TABLES, RigidTable
+from pliant.scene_file.write import same_mesh
 from scene_texts import BALL, SOFT, errors, put
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.toml"))

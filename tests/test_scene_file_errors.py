@@ -9,8 +9,8 @@ import pytest
 import tomlkit
 
 import pliant as pl
-from pliant import scene_build
-from pliant.scene_file import load
+from pliant.scene_file import build as scene_build
+from pliant.scene_file.files import load
 from scene_texts import BALL, JOINT, MATERIAL, SOFT, errors, put
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.toml"))

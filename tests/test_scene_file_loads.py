@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant import selections
-from pliant.checks import number
 from pliant.errors import SceneError
-from pliant.scene_file import RunSettings, describe, load, read, same, save
-from pliant.scene_run import option_kinds
-from pliant.scene_schema import FILE_LAWS
+from pliant.scene import selections
+from pliant.scene.checks import number
+from pliant.scene_file.files import RunSettings, describe, load, read, same, save
+from pliant.scene_file.run import option_kinds
+from pliant.scene_file.schema import FILE_LAWS
 from pliant.solve.options import SOLVERS
 from scene_texts import MATERIAL, SOFT, errors, put
 

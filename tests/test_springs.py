@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.build_springs import edge_stiffness
-from pliant.rows.springs import spring_blocks, spring_energy, spring_forces
+from pliant.elements.springs import spring_blocks, spring_energy, spring_forces
+from pliant.model.springs import edge_stiffness
 
 CUBE = pl.meshes.box((0.2, 0.2, 0.2), cells=2)
 NET = pl.Material.springs(young=1e5, density=1000, damping=0.003)

@@ -8,43 +8,43 @@ from importlib import import_module
 from pliant._version import __version__
 
 _HOME = {
-    "Ball": "joints",
-    "Box": "shapes",
-    "Capsule": "shapes",
-    "Cylinder": "shapes",
-    "Distance": "joints",
+    "Ball": "scene.joints",
+    "Box": "scene.shapes",
+    "Capsule": "scene.shapes",
+    "Cylinder": "scene.shapes",
+    "Distance": "scene.joints",
     "Dual": "solve",
     "Explicit": "solve",
-    "Fixed": "joints",
+    "Fixed": "scene.joints",
     "Keyframes": "scene",
     "Linear": "solve",
-    "Material": "materials",
-    "Mesh": "shapes",
+    "Material": "scene.materials",
+    "Mesh": "scene.shapes",
     "MeshError": "errors",
-    "Modes": "modes",
+    "Modes": "readers.modes",
     "Newton": "solve",
-    "Plane": "shapes",
-    "Plasticity": "materials",
+    "Plane": "scene.shapes",
+    "Plasticity": "scene.materials",
     "PliantError": "errors",
     "Recorder": "output.recorder",
     "Scene": "scene",
     "SceneError": "errors",
     "Simulation": "simulation",
     "SolverError": "errors",
-    "Sphere": "shapes",
+    "Sphere": "scene.shapes",
     "Xpbd": "solve",
     "load": "scene_file",
     "resume": "simulation",
-    "world": "joints",
+    "world": "scene.joints",
 }
-_ROOMS = ("bodies", "meshes", "selections")
+_ROOMS = {"bodies": "scene.bodies", "meshes": "meshes", "selections": "scene.selections"}
 
 __all__ = ["__version__", *_HOME, *_ROOMS]
 
 
 def __getattr__(name: str):
     if name in _ROOMS:
-        return import_module(f"pliant.{name}")
+        return import_module(f"pliant.{_ROOMS[name]}")
     if name in _HOME:
         return getattr(import_module(f"pliant.{_HOME[name]}"), name)
     raise AttributeError(f"module 'pliant' has no attribute {name!r}")

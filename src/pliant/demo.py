@@ -13,7 +13,7 @@ import numpy as np
 import pliant as pl
 from pliant.output.recorder import Recorder
 from pliant.output.run_log import RunLog, run_recorded
-from pliant.scene_run import RunSettings, View
+from pliant.scene_file.run import RunSettings, View
 
 SECONDS = 4.0
 STEP = 1 / 60

@@ -4,18 +4,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pliant import reactions, report
-from pliant.bodies import Pin, Rigid, Soft, rotation_matrix
-from pliant.build import build, multiply_quaternions
-from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
-from pliant.integrators import bdf2_step
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
-from pliant.scene import Scene
+from pliant.model.build import build
+from pliant.readers import reactions, report
+from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
+from pliant.scene.bodies import Pin, Rigid, Soft
+from pliant.scene.checks import number, unit_quaternion, vector
+from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
-from pliant.step import step as euler_step
+from pliant.stepping.integrators import bdf2_step
+from pliant.stepping.step import step as euler_step
 
 PRECISIONS = ("float32", "float64")
 
@@ -88,7 +89,7 @@ class Simulation:
     def pose(self, body: Rigid) -> tuple[np.ndarray, np.ndarray]:
         """Position (3,) [m] and rotation (w, x, y, z) of a rigid body's shape."""
         i, model = self._rigid(body), self.model
-        rotation = multiply_quaternions(self.state.body_rotation[i], _conjugate(model.principal_rotation[i]))
+        rotation = multiply_quaternions(self.state.body_rotation[i], conjugate(model.principal_rotation[i]))
         return self.state.body_position[i] - rotation_matrix(rotation) @ model.centre[i], rotation
 
     def twist(self, body: Rigid) -> tuple[np.ndarray, np.ndarray]:
@@ -232,10 +233,6 @@ def _placed(body: Soft, values: np.ndarray, at: str) -> np.ndarray:
     if at not in ("elements", "nodes"):
         raise SceneError(f"at must be 'elements' or 'nodes', got {at!r}")
     return values if at == "elements" else report.node_average(body.mesh, values)
-
-
-def _conjugate(quaternion) -> np.ndarray:
-    return np.asarray(quaternion) * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def _matrix(value, shape, name: str) -> np.ndarray:

@@ -3,11 +3,9 @@
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.formulas.contact import box_distance, capsule_distance, cylinder_distance, sphere_distance
-from pliant.jit import kernel
-from pliant.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from pliant.kernels.cpu.shapes import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+from pliant.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
-SPHERE, BOX, CAPSULE, CYLINDER, PLANE, MESH = range(6)
 CODES = {Sphere: SPHERE, Box: BOX, Capsule: CAPSULE, Cylinder: CYLINDER, Plane: PLANE, Mesh: MESH}
 RIM_POINTS = 16
 
@@ -79,18 +77,3 @@ def check_pairs(bodies: list, excluded: set[tuple[int, int]]) -> None:
                 f"spheres, boxes, capsules and cylinders, capsules with capsules, and soft bodies with all but meshes. "
                 f"Set collide=False on one of the two, or join them"
             )
-
-
-@kernel
-def shape_distance(code, parameter, p):
-    """Signed distance [m] and outward normal of a point in the shape's frame."""
-    if code == SPHERE:
-        return sphere_distance(p, parameter[0])
-    if code == BOX:
-        return box_distance(p, (parameter[0], parameter[1], parameter[2]))
-    if code == CAPSULE:
-        return capsule_distance(p, parameter[0], parameter[1])
-    if code == CYLINDER:
-        return cylinder_distance(p, parameter[0], parameter[1])
-    n = (parameter[0], parameter[1], parameter[2])
-    return p[0] * n[0] + p[1] * n[1] + p[2] * n[2], n

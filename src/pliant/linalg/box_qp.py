@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import SolverError
-from pliant.linalg.friction import Friction, no_friction
-from pliant.linalg.mprgp import solve_mprgp
-from pliant.linalg.operators import DenseOperator
-from pliant.linalg.pgs import solve_pgs
+from pliant.kernels.cpu.linalg.friction import Friction, no_friction
+from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
+from pliant.kernels.cpu.linalg.operators import DenseOperator
+from pliant.kernels.cpu.linalg.pgs import solve_pgs
 
 POWER_ITERATIONS = 30
 METHODS = ("mprgp", "pgs")

@@ -8,10 +8,12 @@ from numba import get_num_threads
 from scipy.sparse import bsr_matrix, coo_matrix, diags
 from scipy.sparse.linalg import splu
 
+from pliant.kernels.cpu.linalg.block_ldl import solve_factored
+from pliant.kernels.cpu.linalg.pcg import BlockJacobi, RowTerms, solve_pcg
+from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
 from pliant.kernels.lanes import LANES
-from pliant.linalg.block_ldl import BlockPattern, factor, solve_factored
-from pliant.linalg.pcg import BlockJacobi, RowTerms, solve_pcg
-from pliant.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals, sliced_pattern
+from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.sliced import sliced_pattern
 
 MAX_ITERATIONS = 5000
 # Slices of rows from which on several threads pay.

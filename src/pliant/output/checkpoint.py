@@ -16,16 +16,16 @@ import numpy as np
 from pliant import scene_file
 from pliant._version import __version__
 from pliant.errors import PliantError, SceneError
-from pliant.integrators import before_size
+from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes import write as write_mesh
-from pliant.model import State
-from pliant.output.files import write_atomically
-from pliant.scene_layout import scene_text
-from pliant.scene_run import RunSettings
-from pliant.scene_values import FORMAT as SCENE_FORMAT
-from pliant.scene_write import check_saveable, describe, name_materials, run_table
+from pliant.model.model import State
+from pliant.scene_file.layout import scene_text
+from pliant.scene_file.run import RunSettings
+from pliant.scene_file.values import FORMAT as SCENE_FORMAT
+from pliant.scene_file.write import check_saveable, describe, name_materials, run_table
 from pliant.simulation import Simulation
+from pliant.stepping.integrators import before_size
 
 MAGIC = "pliant checkpoint"
 FORMAT = 2

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant import report
-from pliant.report import node_average, von_mises
+from pliant.readers import report
+from pliant.readers.report import node_average, von_mises
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pliant.output.files import write_atomically
+from pliant.files import write_atomically
 
 FILM_SUFFIXES = (".webp", ".gif")
 WEBP_QUALITY = 80

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.bodies import rotation_matrix
 from pliant.meshes.tet_mesh import FLIP
 from pliant.output.fields import ElementFields, element_fields
 from pliant.output.scene_view import triangulation
+from pliant.rotations import rotation_matrix
 
 # VTK orders symmetric tensors XX YY ZZ XY YZ XZ; ours are xx, yy, zz, yz, xz, xy.
 VTK_ORDER = [0, 1, 2, 5, 3, 4]

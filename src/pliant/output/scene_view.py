@@ -10,15 +10,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from pliant import shapes
-from pliant.bodies import rotation_matrix
 from pliant.errors import SceneError
-from pliant.joints import Distance, world
-from pliant.output import tessellate
-from pliant.output.camera import Camera
+from pliant.output.drawing import tessellate
+from pliant.output.drawing.camera import Camera
+from pliant.output.drawing.picture import Ground, Legend, Surface
+from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
-from pliant.output.picture import Ground, Legend, Surface
-from pliant.output.raster import render
+from pliant.rotations import rotation_matrix
+from pliant.scene import shapes
+from pliant.scene.joints import Distance, world
 
 PLAIN = "none"
 SIZE = (960, 540)

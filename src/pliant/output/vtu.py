@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from pliant.output.files import write_atomically
+from pliant.files import write_atomically
 
 # name -> (VTK cell type, nodes per cell)
 CELL_TYPES = {"vertex": (1, 1), "line": (3, 2), "triangle": (5, 3), "tetra": (10, 4)}

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.collide.detect import Contacts
+from pliant.elements import rows as element_rows
+from pliant.elements.rows import ElementRows
 from pliant.rows import contacts as contact_rows
-from pliant.rows import elements as element_rows
 from pliant.rows import joints as joint_rows
-from pliant.rows.elements import ElementRows
 from pliant.rows.table import Rows, concatenate
 
 

@@ -8,8 +8,9 @@ b + R shift the impulse is clamp(shift + (b - J u) / R), and once the shift is t
 import numpy as np
 
 from pliant.kernels.cpu.rows import add_row_impulses, row_response
+from pliant.kernels.cpu.table import row_diagonals
 from pliant.kernels.lanes import LANES
-from pliant.rows.table import Rows, row_diagonals
+from pliant.rows.table import Rows
 
 # Compliance of rigid rows relative to the mobility of what they touch: joints, normal and tangent rows of contacts.
 JOINT_SOFTNESS, NORMAL_SOFTNESS, TANGENT_SOFTNESS = 1e-4, 5e-2, 5e-2

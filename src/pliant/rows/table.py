@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.jit import kernel
 from pliant.kernels.lanes import LANES
 
 
@@ -92,35 +91,3 @@ def entry_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
         none = np.zeros(0, np.int64)
         return none, none, none, none, np.zeros((0, 2), np.int64)
     return tuple(np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))
-
-
-@kernel
-def row_diagonals(start, triples, jacobian, compliance, inverse_mass, regularization, out):
-    """Diagonal of J M^-1 J^T + R (slices, 3, LANES); 1 for rows that are not there."""
-    for s in range(start.shape[0] - 1):
-        for lane in range(LANES):
-            for row in range(3):
-                total = 0.0
-                for entry in range(start[s], start[s + 1]):
-                    m = inverse_mass[triples[entry, lane]]
-                    a, b = jacobian[entry, 3 * row, lane], jacobian[entry, 3 * row + 1, lane]
-                    c = jacobian[entry, 3 * row + 2, lane]
-                    total += m[0] * a * a + m[1] * b * b + m[2] * c * c
-                    total += 2.0 * (m[3] * b * c + m[4] * a * c + m[5] * a * b)
-                total = total * (1.0 + regularization) + compliance[s, row, lane]
-                out[s, row, lane] = total if total > 0.0 else 1.0
-
-
-@kernel
-def count_rows(start, jacobian):
-    """How many rows have a Jacobian."""
-    count = 0
-    for s in range(start.shape[0] - 1):
-        for lane in range(LANES):
-            for row in range(3):
-                touched = False
-                for entry in range(start[s], start[s + 1]):
-                    for c in range(3):
-                        touched |= jacobian[entry, 3 * row + c, lane] != 0
-                count += touched
-    return count

@@ -9,19 +9,19 @@ import warnings
 
 import numpy as np
 
-from pliant.dynamics import Prediction, node_forces
+from pliant.elements.laws import compile_laws
+from pliant.elements.rows import deform, elastic_gradients
+from pliant.elements.springs import spring_forces, without_springs
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.lanes import LANES
 from pliant.rows.assemble import StepRows
-from pliant.rows.elements import deform, elastic_gradients
-from pliant.rows.springs import spring_forces, without_springs
 from pliant.rows.table import Rows
-from pliant.solve.increment import Workspace
+from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
-from pliant.solve.laws import compile_laws
+from pliant.solve.newton.increment import Workspace
 from pliant.solve.options import Explicit
-from pliant.solve.row_solver import RowSolver
 from pliant.solve.stability import largest_frequency, largest_safe_step
+from pliant.stepping.dynamics import Prediction, node_forces
 
 
 class ExplicitSolver:

@@ -6,16 +6,16 @@ inverse.
 
 import numpy as np
 
-from pliant.dynamics import Prediction
 from pliant.kernels.lanes import from_lanes
 from pliant.linalg.constant import FACTORS, assemble, eliminate
 from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows
-from pliant.solve.eliminated import elastic_impulses
+from pliant.solve.dual.eliminated import elastic_impulses
+from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
 from pliant.solve.options import Linear
-from pliant.solve.row_solver import RowSolver
 from pliant.solve.warm import keep_impulses
+from pliant.stepping.dynamics import Prediction
 
 
 class LinearSolver:

@@ -3,11 +3,11 @@
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.solve.dual import DualSolver
-from pliant.solve.eliminated import EliminatedSolver
+from pliant.solve.dual.eliminated import EliminatedSolver
+from pliant.solve.dual.solver import DualSolver
 from pliant.solve.explicit import ExplicitSolver
 from pliant.solve.linear import LinearSolver
-from pliant.solve.newton import NewtonSolver
+from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Dual, Explicit, Linear, Newton, Xpbd
 from pliant.solve.xpbd import XpbdSolver
 

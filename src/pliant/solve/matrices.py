@@ -3,14 +3,14 @@
 import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 
-from pliant.bodies import rotation_matrix
+from pliant.elements.laws import compile_laws
+from pliant.elements.rows import deform, elastic_gradients
 from pliant.kernels.cpu.stiffness import element_stiffness
 from pliant.kernels.lanes import LANES
+from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
-from pliant.rows.elements import deform, elastic_gradients
 from pliant.rows.table import Rows
-from pliant.solve.increment import Workspace
-from pliant.solve.laws import compile_laws
+from pliant.solve.newton.increment import Workspace
 
 ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 CORNERS = [(i, j) for i in range(4) for j in range(4)]

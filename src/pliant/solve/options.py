@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from pliant.checks import number
 from pliant.errors import SceneError
+from pliant.scene.checks import number
 
 LINEAR = ("auto", "cholesky", "pcg", "jacobi", "matrix-free", "superlu", "pardiso")
 

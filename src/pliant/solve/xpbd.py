@@ -14,20 +14,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.dynamics import Prediction
+from pliant.elements.rows import ElementRows
 from pliant.kernels.cpu.elements import element_targets
+from pliant.kernels.cpu.linalg.pgs import sweep_system
 from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
-from pliant.linalg.pgs import sweep_system
 from pliant.rows import joints as joint_rows
 from pliant.rows.assemble import StepRows
-from pliant.rows.elements import ElementRows
 from pliant.rows.table import Rows, concatenate
-from pliant.solve.dual import DualSolver, row_count
+from pliant.solve.dual.solver import DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual, Xpbd
 from pliant.solve.warm import keep_impulses
+from pliant.stepping.dynamics import Prediction
 
 # Young's modulus of "no compliance" relative to the material's.
 RIGID_FACTOR = 1e9

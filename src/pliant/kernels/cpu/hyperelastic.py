@@ -3,12 +3,7 @@
 import numpy as np
 from numba import prange
 
-from pliant.formulas.elements import (
-    element_gradient,
-    element_impulses,
-    element_stress,
-    strain_rate,
-)
+from pliant.formulas.elements import element_gradient, element_impulses, element_stress, strain_rate
 from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli
 from pliant.formulas.matrix3 import determinant
 from pliant.jit import formula, parallel_kernel

@@ -1,0 +1,58 @@
+"""The command line, `pliant`. Nothing heavy is imported until a command runs: --version and --help are quick."""
+
+import traceback
+from typing import Any
+
+import click
+
+from pliant._version import __version__
+from pliant.cli import run, static, tools
+from pliant.errors import PliantError
+
+EXAMPLES = """\b
+Examples:
+  pliant demo                               the demonstration, into out/
+  pliant check examples/scenes/beam.toml    what is wrong with a scene file
+  pliant run examples/scenes/beam.toml      run it
+  pliant equilibrium examples/scenes/beam.toml    where it comes to rest
+  pliant modes examples/scenes/beam.toml    at which frequencies it rings
+  pliant mesh info part.vtu                 how good a mesh is
+"""
+
+
+class Commands(click.Group):
+    """A group that reports pliant's own errors in one line each, without a traceback (unless -v), and exits with 1."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (PliantError, OSError) as error:
+            if context.find_root().meta.get("verbose"):
+                traceback.print_exc()
+            else:
+                click.echo(f"error: {error}", err=True)
+            context.exit(1)
+
+
+@click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="pliant")
+@tools.verbose_option
+def main() -> None:
+    """Deformable solids together with articulated rigid bodies, in real time."""
+
+
+for command in (
+    run.run,
+    run.demo,
+    static.equilibrium,
+    static.modes,
+    tools.check,
+    tools.render,
+    tools.mesh,
+    tools.bench,
+):
+    main.add_command(command)
+
+
+if __name__ == "__main__":
+    main()

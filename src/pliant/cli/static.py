@@ -1,0 +1,107 @@
+"""`pliant equilibrium` and `pliant modes`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from pliant.cli.tools import INPUT, verbose_option
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+EQUILIBRIUM_EXAMPLES = """\b
+Examples:
+  pliant equilibrium beam.toml
+  pliant equilibrium beam.toml --load-steps 5 --out results --json
+"""
+MODES_EXAMPLES = """\b
+Examples:
+  pliant modes beam.toml
+  pliant modes beam.toml -n 10 --pictures --out results
+"""
+
+
+@click.command(epilog=EQUILIBRIUM_EXAMPLES)
+@click.argument("scene", type=INPUT)
+@click.option("--out", default="out", show_default=True, type=FOLDER, help="Folder.")
+@click.option("--load-steps", default=1, show_default=True, help="Steps in which the loads grow.")
+@click.option("--time", default=0.0, show_default=True, help="Time [s] at which loads that change are taken.")
+@click.option("--tolerance", default=1e-6, show_default=True, help="Part of the motion that may be left.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@verbose_option
+def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance: float, as_json: bool) -> None:
+    """Bring the scene file SCENE to rest under its loads.
+
+    Leaves NAME.png, coloured as the file says, and NAME.vtu. Linear systems are solved as the file says if its solver
+    is newton. The report is in SI units: m, Pa, J, rotations (w, x, y, z).
+    """
+    from pliant import scene_file
+    from pliant.solve import Newton
+
+    file = scene_file.read(scene)
+    linear = getattr(file.run.solver, "linear", "auto")
+    solver = Newton(tolerance=tolerance, max_iterations=200, linear=linear)
+    options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
+    sim = file.scene.equilibrium(solver=solver, **options)
+    files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
+    sim.save(files[0], color=file.run.color, camera=file.run.camera)
+    sim.save(files[1])
+    energy, info = sim.energy(), sim.info
+    report = {
+        "bodies": {body.name: _body(sim, body) for body in file.scene.soft_bodies},
+        "rigid": {body.name: _pose(sim, body) for body in file.scene.rigid_bodies if not body.static},
+        "energy": {"elastic": energy.elastic, "gravitational": energy.gravitational, "joints": energy.joints},
+        "residual": info.residual,
+        "linear": info.linear,
+        "files": [str(path) for path in files],
+    }
+    click.echo(json.dumps(report, indent=2) if as_json else _rest_text(report))
+
+
+def _body(sim, body) -> dict:
+    """Largest displacement [m] and von Mises stress [Pa] of a soft body."""
+    import numpy as np
+
+    moved = np.linalg.norm(sim.positions(body) - body.nodes.positions, axis=1)
+    return {"displacement": float(moved.max()), "von_mises": float(sim.von_mises(body).max())}
+
+
+def _pose(sim, body) -> dict:
+    """Position [m] and rotation (w, x, y, z) of a rigid body."""
+    position, rotation = sim.pose(body)
+    return {"position": position.tolist(), "rotation": rotation.tolist()}
+
+
+def _rest_text(report: dict) -> str:
+    lines = [
+        f"{name}: moved by up to {body['displacement']:.4g} m, von Mises stress up to {body['von_mises']:.4g} Pa"
+        for name, body in report["bodies"].items()
+    ]
+    for name, pose in report["rigid"].items():
+        at, turn = (" ".join(f"{value:.4g}" for value in pose[key]) for key in ("position", "rotation"))
+        lines.append(f"{name}: rests at {at} m, rotation {turn}")
+    lines.append(f"elastic energy {report['energy']['elastic']:.4g} J; residual {report['residual']:.1e}")
+    return "\n".join([*lines, *(f"wrote {file}" for file in report["files"])])
+
+
+@click.command(epilog=MODES_EXAMPLES)
+@click.argument("scene", type=INPUT)
+@click.option("-n", "--number", default=6, show_default=True, help="How many modes, from the lowest.")
+@click.option("--mass", default="lumped", show_default=True, help="lumped or consistent.")
+@click.option("--pictures", is_flag=True, help="Draw every mode, as NAME-mode1.png and so on.")
+@click.option("--out", default="out", show_default=True, type=FOLDER, help="Folder of the pictures.")
+@click.option("--json", "as_json", is_flag=True, help="Print the frequencies as one JSON object.")
+@verbose_option
+def modes(scene: Path, number: int, mass: str, pictures: bool, out: Path, as_json: bool) -> None:
+    """Natural frequencies of the scene file SCENE about its start."""
+    from pliant import scene_file
+
+    found = scene_file.read(scene).scene.modes(number, mass=mass)
+    files = [out / f"{scene.stem}-mode{k + 1}.png" for k in range(len(found))] if pictures else []
+    for k, path in enumerate(files):
+        found.save(path, k)
+    frequencies = [float(value) for value in found.frequencies]
+    if as_json:
+        click.echo(json.dumps({"frequencies": frequencies, "files": [str(path) for path in files]}, indent=2))
+        return
+    lines = [f"mode {k + 1:3d}  {value:12.6g} Hz" for k, value in enumerate(frequencies)]
+    click.echo("\n".join([*lines, *(f"wrote {path}" for path in files)]))

@@ -1,0 +1,230 @@
+"""`pliant check`, `render`, `mesh` and `bench`."""
+
+import json
+import pkgutil
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+
+import click
+
+INPUT = click.Path(dir_okay=False, path_type=Path)
+# Cases side by side in the table of a benchmark.
+COLUMNS = 5
+CHECK_EXAMPLES = """\b
+Example:
+  pliant check examples/scenes/beam.toml
+"""
+RENDER_EXAMPLES = """\b
+Examples:
+  pliant render examples/scenes/beam.toml                     the start, as beam.png
+  pliant render beam.toml --time 0.5 -o half.png --size 1280x720
+  pliant render end.npz --color stress --eye 2 -3 1 --target 0 0 0.5
+"""
+MESH_EXAMPLES = """\b
+Examples:
+  pliant mesh info part.msh
+  pliant mesh convert part.msh part.vtu
+  pliant mesh convert part.vtu surface.obj --surface
+"""
+BENCH_EXAMPLES = """\b
+Examples:
+  pliant bench grid --quick
+  pliant bench grid --json > grid.json
+  pliant bench cantilever --scaling --no-peers
+"""
+
+
+def _note_verbose(context: click.Context, _, value: bool) -> None:
+    if value:
+        context.find_root().meta["verbose"] = True
+
+
+verbose_option = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_verbose,
+    is_eager=True,
+    help="Show where in the program an error arose.",
+)
+
+
+@click.command(epilog=CHECK_EXAMPLES)
+@click.argument("scene", type=INPUT)
+@verbose_option
+def check(scene: Path) -> None:
+    """Check the scene file SCENE: what is in it, or all that is wrong with it."""
+    from pliant import scene_file
+    from pliant.model.build import build
+
+    file = scene_file.read(scene)
+    model, _ = build(file.scene)
+    masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
+    click.echo(f"{scene}: a good scene file")
+    for body in file.scene.bodies:
+        click.echo(f"  {body!r}")
+    click.echo(
+        f"{len(model.soft_names)} soft and {len(model.rigid_names)} rigid bodies, {len(model.joint_names)} joints\n"
+        f"{model.node_count} nodes, {model.element_count} tets, "
+        f"{6 * model.element_count + joint_rows(model)} rows without contacts\n"
+        f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid\n"
+        f"{file.run.seconds:g} s in steps of {file.run.dt:g} s; writes {', '.join(file.run.output) or 'nothing'}"
+    )
+
+
+def joint_rows(model) -> int:
+    """How many rows the joints of a model have."""
+    from pliant.kernels.cpu.joints import DISTANCE
+
+    return sum(1 if family == DISTANCE else 3 for family in model.joints.family)
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
+    try:
+        width, height = (int(number) for number in value.lower().split("x"))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not WIDTHxHEIGHT, such as 960x540") from None
+    if not (16 <= width <= 8192 and 16 <= height <= 8192):
+        raise click.BadParameter(f"{value!r}: width and height must lie between 16 and 8192 pixels")
+    return width, height
+
+
+@click.command(epilog=RENDER_EXAMPLES)
+@click.argument("source", type=INPUT)
+@click.option("-o", "--output", type=INPUT, help="The .png file; beside the present folder, named after SOURCE.")
+@click.option("--size", default="960x540", show_default=True, callback=_size, help="Width and height in pixels.")
+@click.option("--color", help="displacement, strain, stress, plastic_strain or none.")
+@click.option("--eye", type=float, nargs=3, help="Where the camera stands [m].")
+@click.option("--target", type=float, nargs=3, help="Where it looks [m].")
+@click.option("--time", default=0.0, show_default=True, type=float, help="Simulate so long before the picture [s].")
+@verbose_option
+def render(source: Path, output: Path | None, size, color: str | None, eye, target, time: float) -> None:
+    """Draw SOURCE as a picture.
+
+    SOURCE is a scene file (.toml) or a checkpoint (.npz).
+    """
+    from pliant.errors import SceneError
+    from pliant.scene_file.run import View
+
+    output = output or Path(source.with_suffix(".png").name)
+    if output.suffix.lower() != ".png":
+        raise SceneError(f"{output}: a picture is written as .png")
+    sim, run = _simulation(source)
+    for _ in sim.run(time):
+        pass
+    view = run.camera or View()
+    camera = View(eye=eye or view.eye, target=target or view.target)
+    sim.save(output, size=size, color=color or run.color, camera=camera)
+    click.echo(f"wrote {output}")
+
+
+def _simulation(source: Path):
+    """The simulation in a scene file or a checkpoint, and how to draw it."""
+    from pliant import scene_file
+    from pliant.errors import SceneError
+    from pliant.scene_file.run import RunSettings
+    from pliant.simulation import resume
+
+    suffix = source.suffix.lower()
+    if suffix == ".npz":
+        return resume(source), RunSettings()
+    if suffix != ".toml":
+        raise SceneError(f"{source}: a picture is made of a scene file (.toml) or a checkpoint (.npz)")
+    file = scene_file.read(source)
+    run = file.run
+    return file.scene.simulate(dt=run.dt, solver=run.solver, precision=run.precision, threads=run.threads), run
+
+
+@click.group(epilog=MESH_EXAMPLES)
+@verbose_option
+def mesh() -> None:
+    """Look at meshes, convert them.
+
+    Formats: .vtu, .msh, .node with .ele, .mesh, .obj, .stl, .ply.
+    """
+
+
+@mesh.command(epilog=MESH_EXAMPLES)
+@click.argument("file", type=INPUT)
+@click.option("--repair", is_flag=True, help="Merge points, drop bad elements, turn inverted ones.")
+@verbose_option
+def info(file: Path, repair: bool) -> None:
+    """Sizes, sets and quality of the mesh in FILE."""
+    from pliant import meshes
+
+    found = meshes.read(file, repair=repair)
+    low, high = found.points.min(axis=0), found.points.max(axis=0)
+    click.echo(f"{found!r}\nfrom {low.round(6).tolist()} to {high.round(6).tolist()} m")
+    for name, members in sorted(found.sets.items()):
+        click.echo(f"set {name!r}: {len(members)} nodes")
+    if isinstance(found, meshes.TetMesh):
+        click.echo(found.quality().report())
+
+
+@mesh.command(epilog=MESH_EXAMPLES)
+@click.argument("source", type=INPUT)
+@click.argument("target", type=INPUT)
+@click.option("--repair", is_flag=True, help="Merge points, drop bad elements, turn inverted ones.")
+@click.option("--surface", is_flag=True, help="Write the boundary triangles of a tet mesh.")
+@verbose_option
+def convert(source: Path, target: Path, repair: bool, surface: bool) -> None:
+    """Read the mesh SOURCE and write it as TARGET; the suffixes say the formats."""
+    from pliant import meshes
+
+    found = meshes.read(source, repair=repair)
+    if surface and isinstance(found, meshes.TetMesh):
+        boundary = found.surface()
+        found = meshes.TriMesh(boundary.points, boundary.triangles, repair=True)
+    meshes.write(target, found)
+    click.echo(f"wrote {target}: {found!r}")
+
+
+def benchmark_names() -> list[str]:
+    """The benchmarks there are: modules of pliant.benchmarks."""
+    folder = Path(__file__).parent / "benchmarks"
+    entries = pkgutil.iter_modules([str(folder)])
+    return sorted(entry.name for entry in entries if not (entry.ispkg or entry.name.startswith("_")))
+
+
+@click.command(epilog=BENCH_EXAMPLES)
+@click.argument("name", type=click.Choice(benchmark_names()))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quick", is_flag=True, help="Fewer steps.")
+@click.option("--peers/--no-peers", default=None, help="cantilever: other engines too; on unless --quick.")
+@click.option("--scaling", is_flag=True, default=None, help="cantilever: sizes up to 200,000 tets too; takes long.")
+@verbose_option
+def bench(name: str, as_json: bool, quick: bool, **options: bool | None) -> None:
+    """Run a benchmark and print its cases."""
+    run = import_module(f"pliant.benchmarks.{name}").run
+    options = {option: value for option, value in options.items() if value is not None}
+    for option in options:
+        if option not in signature(run).parameters:
+            raise click.UsageError(f"the benchmark {name} has no option --{option}")
+    result = run(quick, **options)
+    if as_json:
+        click.echo(json.dumps(result, indent=2))
+        return
+    _print_table(result)
+
+
+def _print_table(result: dict) -> None:
+    """A benchmark's result: a column per case, a few to a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    for start in range(0, len(result["cases"]), COLUMNS):
+        cases = result["cases"][start : start + COLUMNS]
+        table = Table(title=f"benchmark {result['name']} on {result['cores']} cores")
+        table.add_column("")
+        for case in cases:
+            table.add_column(str(case["label"]), justify="right")
+        keys = dict.fromkeys(key for case in cases for key in case if key != "label")
+        for key in keys:
+            table.add_row(key.replace("_", " "), *(_cell(case.get(key, "")) for case in cases))
+        Console().print(table)
+
+
+def _cell(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

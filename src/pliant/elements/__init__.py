@@ -1,0 +1,1 @@
+"""Deformable things: their laws, rows, springs, and the recovery of tangled bodies."""

@@ -1,0 +1,228 @@
+"""Preconditioned conjugate gradients on a sliced matrix plus rows, the whole solve in one compiled call.
+
+The operator is A + J^T G J: a sliced matrix (mass, elements) and row blocks (joints, contacts) that are not assembled.
+Preconditioners are named tuples with one compiled `precondition` for each kind. Sums run over fixed chunks, so that
+results do not depend on the number of threads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+from numba.extending import overload
+
+from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, solve_factored
+from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
+from pliant.kernels.cpu.linalg.two_level import TwoLevel, apply_two_level
+from pliant.kernels.cpu.stiffness import add_slots, element_products
+from pliant.kernels.lanes import LANES
+
+# Slices that one thread takes at a time.
+CHUNK = 8
+
+
+class RowTerms(NamedTuple):
+    """Row blocks as part of the operator: start (slices + 1,); offset (entries, LANES): flat place of each triple in a
+    vector; jacobian (entries, 9, LANES); weight (slices, 6, LANES): G, symmetric in Voigt order."""
+
+    start: np.ndarray
+    offset: np.ndarray
+    jacobian: np.ndarray
+    weight: np.ndarray
+
+
+class FactorPreconditioner(NamedTuple):
+    """Factors of the matrix or of most of it; offset (n,): flat place of each triple; work (n, 3)."""
+
+    factor: BlockFactor
+    offset: np.ndarray
+    work: np.ndarray
+
+
+class BlockJacobi(NamedTuple):
+    """Inverse diagonal blocks (slices, 9, LANES)."""
+
+    inverse: np.ndarray
+
+
+class ElementMatrix(NamedTuple):
+    """A sliced matrix (mass alone) plus elements that are not assembled: data (terms, groups, 30, LANES) for their
+    products; places (groups, 4, LANES): flat offset of their nodes; slots: work space; slot_start, adjacency: slots of
+    each node; node_places (n,): its flat offset."""
+
+    start: np.ndarray
+    column: np.ndarray
+    values: np.ndarray
+    data: np.ndarray
+    places: np.ndarray
+    slots: np.ndarray
+    slot_start: np.ndarray
+    adjacency: np.ndarray
+    node_places: np.ndarray
+
+
+@kernel
+def add_products(matrix, free, x, out):
+    """out += K x with the elements' stiffness K, for flat vectors; free is 0 where a component is prescribed."""
+    slots = matrix.slots[:-1].reshape(matrix.data.shape[1], 12, LANES)
+    for term in range(matrix.data.shape[0]):
+        element_products(matrix.data[term], matrix.places, x, slots)
+        add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
+
+
+def add_elements(matrix, free, x, out):
+    """out += K x of what is not assembled. (Compiled code only.)"""
+    raise TypeError(f"no compiled product for {type(matrix).__name__}")
+
+
+@overload(add_elements)
+def _add_elements(matrix, free, x, out):
+    if getattr(matrix, "instance_class", None) is ElementMatrix:
+        return lambda matrix, free, x, out: add_products(matrix, free, x, out)
+    return lambda matrix, free, x, out: None
+
+
+@kernel
+def add_rows(rows, free, x, out):
+    """out += J^T G J x, for flat vectors x, out; free is 0 where a component is prescribed."""
+    rate, force = np.empty(3), np.empty(3)
+    for s in range(rows.start.shape[0] - 1):
+        for lane in range(LANES):
+            rate[0], rate[1], rate[2] = 0.0, 0.0, 0.0
+            for e in range(rows.start[s], rows.start[s + 1]):
+                at = rows.offset[e, lane]
+                for r in range(3):
+                    for c in range(3):
+                        rate[r] += rows.jacobian[e, 3 * r + c, lane] * x[at + c * LANES]
+            g = rows.weight[s, :, lane]
+            force[0] = g[0] * rate[0] + g[5] * rate[1] + g[4] * rate[2]
+            force[1] = g[5] * rate[0] + g[1] * rate[1] + g[3] * rate[2]
+            force[2] = g[4] * rate[0] + g[3] * rate[1] + g[2] * rate[2]
+            for e in range(rows.start[s], rows.start[s + 1]):
+                at = rows.offset[e, lane]
+                for r in range(3):
+                    for c in range(3):
+                        out[at + c * LANES] += free[at + c * LANES] * rows.jacobian[e, 3 * r + c, lane] * force[r]
+
+
+@parallel_kernel
+def _multiply_parallel(start, column, values, flat, out):
+    slices = start.shape[0] - 1
+    for chunk in prange((slices + CHUNK - 1) // CHUNK):
+        first = chunk * CHUNK
+        multiply_slices(first, min(first + CHUNK, slices), start, column, values, flat, out)
+
+
+@kernel
+def multiply(matrix, rows, free, x, out, parallel):
+    """out = (A + J^T G J) x for vectors (slices, 3, LANES), on several threads if `parallel`."""
+    slices, flat = matrix.start.shape[0] - 1, x.reshape(-1)
+    if parallel:
+        _multiply_parallel(matrix.start, matrix.column, matrix.values, flat, out)
+    else:
+        multiply_slices(0, slices, matrix.start, matrix.column, matrix.values, flat, out)
+    add_elements(matrix, free.reshape(-1), flat, out.reshape(-1))
+    add_rows(rows, free.reshape(-1), flat, out.reshape(-1))
+
+
+@kernel
+def dot_slices(a, b):
+    """Sum of products in float64, over fixed chunks."""
+    total = 0.0
+    for s in range(a.shape[0]):
+        part = np.float64(0.0)
+        for c in range(3):
+            for lane in range(a.shape[2]):
+                part += np.float64(a[s, c, lane]) * np.float64(b[s, c, lane])
+        total += part
+    return total
+
+
+def precondition(preconditioner, r, z):
+    """z = M^-1 r. (Compiled code only: the overload below says how for each kind.)"""
+    raise TypeError(f"no compiled preconditioner for {type(preconditioner).__name__}")
+
+
+@kernel
+def apply_block_jacobi(preconditioner, r, z):
+    """z = D^-1 r, block by block."""
+    multiply_blocks(preconditioner.inverse, r, z)
+
+
+@kernel
+def apply_factor(preconditioner, r, z):
+    """z = (L D L^T)^-1 r."""
+    flat_r, flat_z = r.reshape(-1), z.reshape(-1)
+    offset, work = preconditioner.offset, preconditioner.work
+    for i in range(offset.shape[0]):
+        for c in range(3):
+            work[i, c] = flat_r[offset[i] + c * LANES]
+    solve_factored(preconditioner.factor, work)
+    z[:] = 0
+    for i in range(offset.shape[0]):
+        for c in range(3):
+            flat_z[offset[i] + c * LANES] = work[i, c]
+
+
+COMPILED_PRECONDITIONERS = {
+    BlockJacobi: apply_block_jacobi,
+    TwoLevel: apply_two_level,
+    FactorPreconditioner: apply_factor,
+}
+
+
+@overload(precondition)
+def _precondition(preconditioner, r, z):
+    product = COMPILED_PRECONDITIONERS.get(getattr(preconditioner, "instance_class", None))
+    if product is None:
+        return None
+
+    def implementation(preconditioner, r, z):
+        product(preconditioner, r, z)
+
+    return implementation
+
+
+@kernel
+def solve_pcg(matrix, rows, free, preconditioner, b, x_out, work, tolerance, max_iterations, parallel):
+    """Solves (A + J^T G J) x = b from zero until sqrt(r^T M^-1 r) has fallen to `tolerance` of its start.
+
+    b is zero where free (slices, 3, LANES) is. work (4, slices, 3, LANES). Returns the iterations, the part of the
+    residual that is left, and whether the matrix turned out not to be positive definite.
+    """
+    r, z, p, q = work[0], work[1], work[2], work[3]
+    for s in range(b.shape[0]):  # loops: assigned slices compile slowly
+        for c in range(3):
+            for lane in range(LANES):
+                x_out[s, c, lane], r[s, c, lane] = 0, b[s, c, lane]
+    precondition(preconditioner, r, z)
+    for s in range(b.shape[0]):
+        for c in range(3):
+            for lane in range(LANES):
+                p[s, c, lane] = z[s, c, lane]
+    rz = dot_slices(r, z)
+    first, iterations = rz, 0
+    if not rz > 0.0:
+        return 0, 0.0, rz < 0.0
+    while iterations < max_iterations and rz > tolerance * tolerance * first:
+        multiply(matrix, rows, free, p, q, parallel)
+        curvature = dot_slices(p, q)
+        if not curvature > 0.0:
+            return iterations, np.sqrt(max(rz, 0.0) / first), True
+        alpha = x_out.dtype.type(rz / curvature)
+        for s in range(p.shape[0]):
+            for c in range(3):
+                for lane in range(p.shape[2]):
+                    x_out[s, c, lane] += alpha * p[s, c, lane]
+                    r[s, c, lane] -= alpha * q[s, c, lane]
+        precondition(preconditioner, r, z)
+        new = dot_slices(r, z)
+        beta = x_out.dtype.type(new / rz)
+        rz = new
+        for s in range(p.shape[0]):
+            for c in range(3):
+                for lane in range(p.shape[2]):
+                    p[s, c, lane] = z[s, c, lane] + beta * p[s, c, lane]
+        iterations += 1
+    return iterations, np.sqrt(max(rz, 0.0) / first), rz < 0.0

@@ -1,0 +1,216 @@
+"""Loops of the two-level preconditioner: its coarse matrix, dense factors, and its application."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+
+from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.linalg.sliced import multiply_blocks
+from pliant.kernels.lanes import LANES
+
+
+class TwoLevel(NamedTuple):
+    """inverse (slices, 9, LANES): inverse diagonal blocks. piece (slices, LANES): piece of each triple, -1: none.
+    turns (slices, LANES): 1 for the angular triple of a rigid body. arm (slices, 3, LANES) [m] from the piece's centre.
+    free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below, L^T above,
+    the inverse of its diagonal on it. work (6 pieces,)."""
+
+    inverse: np.ndarray
+    piece: np.ndarray
+    turns: np.ndarray
+    arm: np.ndarray
+    free: np.ndarray
+    coarse: np.ndarray
+    work: np.ndarray
+
+
+@kernel
+def factorise_dense(a_inout):
+    """L of A = L L^T in the lower and L^T in the upper triangle, one over the diagonal on it.
+
+    (LAPACK would wake BLAS threads, whose spinning slows ours.)
+    """
+    for i in range(a_inout.shape[0]):
+        for j in range(i + 1):
+            total = a_inout[i, j]
+            for k in range(j):
+                total -= a_inout[i, k] * a_inout[j, k]
+            if i == j:
+                a_inout[i, i] = 1.0 / math.sqrt(total)
+            else:
+                a_inout[i, j] = total * a_inout[j, j]
+    for i in range(a_inout.shape[0]):
+        for j in range(i):
+            a_inout[j, i] = a_inout[i, j]
+
+
+@kernel
+def solve_dense(a, x_inout):
+    """x = A^-1 x with the factors of `factorise_dense`."""
+    n = a.shape[0]
+    for i in range(n):
+        total = x_inout[i]
+        for k in range(i):
+            total -= a[i, k] * x_inout[k]
+        x_inout[i] = total * a[i, i]
+    for i in range(n - 1, -1, -1):
+        total = x_inout[i]
+        for k in range(i + 1, n):
+            total -= a[i, k] * x_inout[k]
+        x_inout[i] = total * a[i, i]
+
+
+@kernel
+def _flush(total, i_piece, j_piece, i_turns, arm, mask, coarse):
+    """coarse[i, j] += P_i^T total for a row triple with this arm; total (3, 6) is then zero."""
+    for c in range(6):
+        f0, f1, f2 = mask[0] * total[0, c], mask[1] * total[1, c], mask[2] * total[2, c]
+        if i_turns == 0:
+            coarse[6 * i_piece, 6 * j_piece + c] += f0
+            coarse[6 * i_piece + 1, 6 * j_piece + c] += f1
+            coarse[6 * i_piece + 2, 6 * j_piece + c] += f2
+            coarse[6 * i_piece + 3, 6 * j_piece + c] += arm[1] * f2 - arm[2] * f1
+            coarse[6 * i_piece + 4, 6 * j_piece + c] += arm[2] * f0 - arm[0] * f2
+            coarse[6 * i_piece + 5, 6 * j_piece + c] += arm[0] * f1 - arm[1] * f0
+        else:
+            coarse[6 * i_piece + 3, 6 * j_piece + c] += f0
+            coarse[6 * i_piece + 4, 6 * j_piece + c] += f1
+            coarse[6 * i_piece + 5, 6 * j_piece + c] += f2
+    total[:] = 0.0
+
+
+@kernel
+def _add_block(block, turns, arm, mask, total):
+    """total (3, 6) += block P_j for a column triple."""
+    for r in range(3):
+        k0, k1, k2 = block[3 * r] * mask[0], block[3 * r + 1] * mask[1], block[3 * r + 2] * mask[2]
+        if turns == 0:
+            total[r, 0] += k0
+            total[r, 1] += k1
+            total[r, 2] += k2
+            total[r, 3] += k2 * arm[1] - k1 * arm[2]
+            total[r, 4] += k0 * arm[2] - k2 * arm[0]
+            total[r, 5] += k1 * arm[0] - k0 * arm[1]
+        else:
+            total[r, 3] += k0
+            total[r, 4] += k1
+            total[r, 5] += k2
+
+
+@parallel_kernel
+def add_coarse_matrix(start, column, values, piece_start, piece_row, piece, turns, arm, free, coarse_inout):
+    """coarse += P^T A P, row by row; columns of one piece are summed before they are seen from the row.
+
+    One thread takes all rows of a piece (piece_start, piece_row), and with them its rows of the coarse matrix.
+    """
+    for index in prange(piece_start.shape[0] - 1):
+        own, total, block = np.int64(index), np.zeros((3, 6)), np.empty(9)
+        for p in range(piece_start[own], piece_start[own + 1]):
+            s, lane = piece_row[p] // LANES, piece_row[p] % LANES
+            current = own
+            for e in range(start[s], start[s + 1]):
+                other_slice, other_lane = column[e, lane] // (3 * LANES), column[e, lane] % LANES
+                other = piece[other_slice, other_lane]
+                if other < 0:
+                    continue
+                if other != current:
+                    _flush(total, own, current, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
+                    current = other
+                for k in range(9):
+                    block[k] = values[e, k, lane]
+                arms, mask = arm[other_slice, :, other_lane], free[other_slice, :, other_lane]
+                _add_block(block, turns[other_slice, other_lane], arms, mask, total)
+            _flush(total, own, current, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
+
+
+@kernel
+def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
+    """coarse += P^T J^T G J P."""
+    total, block = np.zeros((3, 6)), np.empty(9)
+    for s in range(rows.start.shape[0] - 1):
+        for lane in range(LANES):
+            g = rows.weight[s, :, lane]
+            if g[0] == 0.0 and g[1] == 0.0 and g[2] == 0.0:
+                continue
+            for e in range(rows.start[s], rows.start[s + 1]):
+                at = rows.offset[e, lane]
+                i, i_lane = at // (3 * LANES), at % LANES
+                if piece[i, i_lane] < 0:
+                    continue
+                for f in range(rows.start[s], rows.start[s + 1]):
+                    at = rows.offset[f, lane]
+                    j, j_lane = at // (3 * LANES), at % LANES
+                    if piece[j, j_lane] < 0:
+                        continue
+                    for c in range(3):
+                        a, b, d = (
+                            rows.jacobian[f, c, lane],
+                            rows.jacobian[f, 3 + c, lane],
+                            rows.jacobian[f, 6 + c, lane],
+                        )
+                        w0 = g[0] * a + g[5] * b + g[4] * d
+                        w1 = g[5] * a + g[1] * b + g[3] * d
+                        w2 = g[4] * a + g[3] * b + g[2] * d
+                        for r in range(3):
+                            block[3 * r + c] = (
+                                rows.jacobian[e, r, lane] * w0
+                                + rows.jacobian[e, 3 + r, lane] * w1
+                                + rows.jacobian[e, 6 + r, lane] * w2
+                            )
+                    _add_block(block, turns[j, j_lane], arm[j, :, j_lane], free[j, :, j_lane], total)
+                    _flush(
+                        total,
+                        piece[i, i_lane],
+                        piece[j, j_lane],
+                        turns[i, i_lane],
+                        arm[i, :, i_lane],
+                        free[i, :, i_lane],
+                        coarse_inout,
+                    )
+
+
+@kernel
+def apply_two_level(preconditioner, r, z):
+    """z = D^-1 r + P (P^T A P)^-1 P^T r."""
+    p = preconditioner
+    piece, turns, arm, free = p.piece, p.turns, p.arm, p.free
+    solved = p.work
+    solved[:] = 0
+    multiply_blocks(p.inverse, r, z)
+    for s in range(r.shape[0]):
+        for lane in range(LANES):
+            k = 6 * piece[s, lane]
+            if k < 0:
+                continue
+            f0, f1, f2 = free[s, 0, lane] * r[s, 0, lane], free[s, 1, lane] * r[s, 1, lane], r[s, 2, lane]
+            f2 *= free[s, 2, lane]
+            if turns[s, lane] == 0:
+                a0, a1, a2 = arm[s, 0, lane], arm[s, 1, lane], arm[s, 2, lane]
+                solved[k] += f0
+                solved[k + 1] += f1
+                solved[k + 2] += f2
+                solved[k + 3] += a1 * f2 - a2 * f1
+                solved[k + 4] += a2 * f0 - a0 * f2
+                solved[k + 5] += a0 * f1 - a1 * f0
+            else:
+                solved[k + 3] += f0
+                solved[k + 4] += f1
+                solved[k + 5] += f2
+    solve_dense(p.coarse, solved)
+    for s in range(r.shape[0]):
+        for lane in range(LANES):
+            k = 6 * piece[s, lane]
+            if k < 0:
+                continue
+            w0, w1, w2 = solved[k + 3], solved[k + 4], solved[k + 5]
+            if turns[s, lane] == 0:
+                a0, a1, a2 = arm[s, 0, lane], arm[s, 1, lane], arm[s, 2, lane]
+                z[s, 0, lane] += free[s, 0, lane] * (solved[k] + w1 * a2 - w2 * a1)
+                z[s, 1, lane] += free[s, 1, lane] * (solved[k + 1] + w2 * a0 - w0 * a2)
+                z[s, 2, lane] += free[s, 2, lane] * (solved[k + 2] + w0 * a1 - w1 * a0)
+            else:
+                z[s, 0, lane] += free[s, 0, lane] * w0
+                z[s, 1, lane] += free[s, 1, lane] * w1
+                z[s, 2, lane] += free[s, 2, lane] * w2

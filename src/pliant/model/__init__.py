@@ -1,0 +1,5 @@
+"""Model (constant arrays) and State (changing arrays), and what builds them from a scene."""
+
+from pliant.model.model import Model, State
+
+__all__ = ["Model", "State"]

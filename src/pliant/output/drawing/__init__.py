@@ -1,0 +1,1 @@
+"""The rasteriser: surfaces, camera and light in, an image out."""

@@ -1,0 +1,1 @@
+"""Readers of a state: energy, momentum, strain, stress, reactions, contacts, modes."""

@@ -1,0 +1,172 @@
+"""Natural frequencies and modes of a scene about its initial state."""
+
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+
+import numpy as np
+
+from pliant.errors import SceneError
+from pliant.linalg.vibration import DENSE, Pencil, lowest_modes
+from pliant.model.build import build
+from pliant.rotations import multiply_quaternions, rotation_matrix
+from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.scene import Scene
+from pliant.solve.matrices import joint_matrix, mass_matrix, stiffness_matrix
+
+MASSES = ("lumped", "consistent")
+# Compliance of rigid joints relative to that of what they hold, so that redundant ones have an answer.
+RIGID_COMPLIANCE = 1e-12
+# The shift of the inverse relative to the lowest frequencies squared that are expected, and to the highest.
+SHIFT, SMALLEST_SHIFT = 1e-2, 1e-12
+# The largest displacement in a picture of a mode, relative to the size of the scene.
+PICTURE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Natural modes of a scene: frequencies (n,) [Hz] in ascending order, and shapes by the name of the body.
+
+    Shapes are (n, nodes, 3) for a soft body, (n, 2, 3) for a rigid one: displacement of its centre of mass and rotation
+    vector. All bodies together are normalised to a modal mass of one, phi^T M phi = 1 (shapes in 1/sqrt(kg), rotations
+    in 1/(m sqrt(kg))), and the largest component is positive.
+    """
+
+    frequencies: np.ndarray
+    shapes: dict[str, np.ndarray]
+    scene: Scene = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.frequencies)
+
+    def shape(self, body: Soft | Rigid, k: int) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Shape of mode k, from 0: (nodes, 3) of a soft body, or displacement (3,) and rotation (3,) of a rigid one."""
+        if not any(body is candidate for candidate in self.scene.bodies):
+            raise SceneError(f"{body!r} is not a body of the scene that these modes are of")
+        shape = self.shapes[body.name][self._index(k)]
+        return shape if isinstance(body, Soft) else (shape[0], shape[1])
+
+    def displace(self, sim, k: int, scale: float | None = None) -> None:
+        """Put the bodies of a simulation of this scene where mode k takes them from the initial state: scale times the
+        shape, scale [sqrt(kg)] None: so that the largest displacement is a tenth of the scene's size."""
+        k = self._index(k)
+        scale = self._picture_scale(k) if scale is None else scale
+        for body in self.scene.soft_bodies:
+            sim.set_positions(body, body.nodes.positions + scale * self.shapes[body.name][k])
+        for body in self.scene.rigid_bodies:
+            if not body.static:
+                _place_rigid(sim, body, *(scale * self.shapes[body.name][k]))
+
+    def save(self, path, k: int, scale: float | None = None, **options) -> None:
+        """Write mode k as a picture (.png, with the options of `Simulation.save`) or for ParaView (.vtu, .pvd); scale
+        as in `displace`."""
+        sim = self.scene.simulate(dt=1.0)
+        self.displace(sim, k, scale)
+        if str(path).lower().endswith(".png"):
+            options = {"caption": f"mode {k + 1}: {self.frequencies[k]:.4g} Hz"} | options
+        sim.save(path, **options)
+
+    def _index(self, k: int) -> int:
+        if k not in range(len(self)):
+            raise SceneError(f"there are modes 0 to {len(self) - 1}, got {k!r}")
+        return int(k)
+
+    def _picture_scale(self, k: int) -> float:
+        points = [body.nodes.positions for body in self.scene.soft_bodies]
+        points += [np.array([body.position]) for body in self.scene.rigid_bodies if not body.static]
+        moves = [self.shapes[body.name][k] for body in self.scene.soft_bodies]
+        moves += [self.shapes[body.name][k, :1] for body in self.scene.rigid_bodies]
+        size = np.ptp(np.concatenate(points), axis=0).max(initial=0.0) or 1.0
+        largest = np.linalg.norm(np.concatenate(moves), axis=1).max(initial=0.0)
+        return PICTURE_SHARE * size / largest if largest > 0 else PICTURE_SHARE
+
+
+def natural_modes(scene: Scene, n: int, *, mass: str = "lumped") -> Modes:
+    """The n lowest modes of a scene about its initial state; see Scene.modes."""
+    if mass not in MASSES:
+        raise SceneError(f"mass must be one of {', '.join(map(repr, MASSES))}, got {mass!r}")
+    model, state = build(scene)
+    if not model.element_count and not np.any(model.joints.compliance > 0):
+        raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")
+    free = np.flatnonzero(np.concatenate([model.free.ravel() > 0, np.repeat(~model.static, 6)]))
+    _check_count(n, len(free))
+    pencil = _pencil(model, state, free, _densities(scene) if mass == "consistent" else None)
+    shift = _shift(scene, model, pencil, free)
+    values, vectors = lowest_modes(_stiffened(pencil, shift), int(n), shift)
+    if len(values) < n:
+        raise SceneError(f"modes: n = {n}, but the joints leave only {len(values)} modes")
+    shapes = np.zeros((len(values), 3 * model.triple_count))
+    shapes[:, free] = vectors.T
+    frequencies = np.sqrt(np.maximum(values, 0.0)) / (2 * np.pi)
+    return Modes(frequencies, _by_body(scene, model, shapes.reshape(len(values), -1, 3)), scene)
+
+
+def _check_count(n, unknowns: int) -> None:
+    """n must be a number of modes that can be computed: all for small systems, all but one for larger ones."""
+    if not unknowns:
+        raise SceneError("modes: everything in the scene is held, nothing can move")
+    most = unknowns if unknowns <= DENSE else unknowns - 1
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= most:
+        raise SceneError(f"modes: n must be an integer from 1 to {most} (unknowns of the scene), got {n!r}")
+
+
+def _densities(scene: Scene) -> np.ndarray:
+    """Density (m,) [kg/m3] of every element."""
+    softs = scene.soft_bodies
+    return np.repeat([body.material.density for body in softs] or [0.0], [len(body.mesh.tets) for body in softs] or [0])
+
+
+def _pencil(model, state, free: np.ndarray, density: np.ndarray | None) -> Pencil:
+    """Matrices over the free components, and the joints that touch these; rigid ones have a compliance of zero."""
+    stiffness, mass = stiffness_matrix(model, state), mass_matrix(model, state, density)
+    jacobian, compliance = joint_matrix(model, state)
+    jacobian = jacobian[:, free].tocsr()
+    jacobian.eliminate_zeros()
+    touching = np.flatnonzero(np.diff(jacobian.indptr) > 0)
+    square = (matrix[free][:, free].tocsc() for matrix in (stiffness, mass))
+    return Pencil(*square, jacobian[touching].tocsc(), compliance[touching])
+
+
+def _stiffened(pencil: Pencil, shift: float) -> Pencil:
+    """Rigid joints with a compliance far below that of what they hold."""
+    softness = 1 / (pencil.stiffness.diagonal() - shift * pencil.mass.diagonal())
+    held = pencil.jacobian.multiply(pencil.jacobian) @ softness
+    rigid = pencil.compliance == 0
+    return replace(pencil, compliance=np.where(rigid, RIGID_COMPLIANCE * held, pencil.compliance))
+
+
+def _shift(scene: Scene, model, pencil: Pencil, free: np.ndarray) -> float:
+    """A shift [1/s2] a little below zero on the scale of the lowest modes: G / (rho L^2) of soft bodies of size L, and
+    stiffness over mass of compliant joints; but not so small that it would vanish in rounding."""
+    masses, scales = np.ones((model.triple_count, 3)), []
+    for i, body in enumerate(scene.soft_bodies):
+        length = np.linalg.norm(np.ptp(body.mesh.points, axis=0))
+        scales.append(model.mu[model.group_start[i], 0] / (body.material.density * length**2))
+        nodes = slice(model.node_start[i], model.node_start[i + 1])
+        masses[nodes] = model.node_mass[nodes].sum()
+    masses[model.node_count :: 2] = model.body_mass[:, None]
+    masses[model.node_count + 1 :: 2] = model.body_inertia
+    soft = np.flatnonzero(pencil.compliance > 0)
+    rows = pencil.jacobian.tocsr()[soft]
+    scales += ((rows.multiply(rows) @ (1 / masses.ravel()[free])) / pencil.compliance[soft]).tolist()
+    highest = np.max(pencil.stiffness.diagonal() / pencil.mass.diagonal(), initial=0.0)
+    return -max(SHIFT * min(scales), SMALLEST_SHIFT * highest)
+
+
+def _by_body(scene: Scene, model, shapes: np.ndarray) -> dict[str, np.ndarray]:
+    """Shapes (k, triples, 3) by the name of the body."""
+    found, n = {}, model.node_count
+    for i, body in enumerate(scene.soft_bodies):
+        found[body.name] = shapes[:, model.node_start[i] : model.node_start[i + 1]]
+    for i, body in enumerate(scene.rigid_bodies):
+        found[body.name] = shapes[:, n + 2 * i : n + 2 * i + 2]
+    return found
+
+
+def _place_rigid(sim, body: Rigid, displacement: np.ndarray, turn: np.ndarray) -> None:
+    """Put a rigid body where its centre of mass is displaced [m] and it is turned by a rotation vector [rad]."""
+    arm = rotation_matrix(body.rotation) @ body.mass_properties()[1]
+    angle = np.linalg.norm(turn)
+    axis = turn / angle if angle > 0 else turn
+    spin = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * axis])
+    position = np.array(body.position) + arm + displacement - rotation_matrix(spin) @ arm
+    sim.set_pose(body, position, multiply_quaternions(spin, body.rotation))

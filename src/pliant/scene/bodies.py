@@ -1,0 +1,324 @@
+"""Soft and rigid bodies as the user describes them: handles that take pins, forces, tractions, pressures, torques."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import SceneError
+from pliant.meshes import TetMesh
+from pliant.rotations import rotation_matrix
+from pliant.scene.checks import label, number, number_or_function, unit_quaternion, vector, vector_or_function
+from pliant.scene.faces import Faces
+from pliant.scene.materials import Material
+from pliant.scene.selections import Selection, as_selection
+from pliant.scene.shapes import Plane, Shape
+
+
+@dataclass(eq=False, kw_only=True)
+class Placement:
+    """What every body has.
+
+    position [m], rotation (w, x, y, z), velocity [m/s]; friction: Coulomb's coefficient, restitution: 0..1, both None
+    to take what the other body in a contact says (0.5 and 0 if neither does); collide: False to pass through
+    everything.
+    """
+
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    friction: float | None = None
+    restitution: float | None = None
+    collide: bool = True
+    name: str | None = None
+
+    def check_placement(self) -> None:
+        self.position = vector(self.position, "position")
+        self.rotation = unit_quaternion(self.rotation, "rotation")
+        self.friction = None if self.friction is None else number(self.friction, "friction", low=0)
+        self.restitution = None if self.restitution is None else number(self.restitution, "restitution", low=0, high=1)
+        self.collide = bool(self.collide)
+        self.name = None if self.name is None else label(self.name, "name")
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """Nodes whose motion along some axes ("x" to "xyz") is prescribed; held still when neither is given.
+
+    velocity: (3,) [m/s]. displacement: from where the scene puts the nodes, (3,) or, in ascending order of the k
+    selected nodes, (k, 3) [m]. Each may be a function of time that returns such values.
+    """
+
+    nodes: Selection
+    axes: str = "xyz"
+    velocity: object = None
+    displacement: object = None
+
+
+SPREADS = ("even", "area")
+"""How a force on nodes is spread: the same on each; by the area of the selected part of the boundary around each."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeForce:
+    """A total force (3,) [N], or a function of time, spread over nodes; `spread` is one of SPREADS."""
+
+    nodes: Selection
+    vector: object
+    spread: str = "even"
+
+
+@dataclass(frozen=True, eq=False)
+class FaceTraction:
+    """A dead load on faces: a force per area before deformation, (3,) [Pa], or a function of time."""
+
+    faces: Selection
+    vector: object
+
+
+@dataclass(frozen=True, eq=False)
+class FacePressure:
+    """A pressure [Pa], or a function of time, that follows faces as they move and pushes inward where positive."""
+
+    faces: Selection
+    pressure: object
+
+
+@dataclass(frozen=True, eq=False)
+class BodyForce:
+    """A force [N] on a rigid body at a point fixed in the body (None: the centre of mass), or a function of time."""
+
+    vector: object
+    at: tuple[float, float, float] | None
+
+
+class Nodes:
+    """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
+
+    def __init__(self, positions: np.ndarray):
+        self.positions = positions
+        self.x, self.y, self.z = positions.T
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+@dataclass(eq=False)
+class Soft(Placement):
+    """A deformable solid: a tetrahedral mesh of one material."""
+
+    mesh: TetMesh
+    material: Material
+    pins: list[Pin] = field(default_factory=list, init=False)
+    forces: list[NodeForce] = field(default_factory=list, init=False)
+    tractions: list[FaceTraction] = field(default_factory=list, init=False)
+    pressures: list[FacePressure] = field(default_factory=list, init=False)
+
+    def __post_init__(self):
+        self.check_placement()
+        self.velocity = vector(self.velocity, "velocity")
+        positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
+        self.nodes = Nodes(positions)
+
+    def __repr__(self) -> str:
+        return f"<soft body {self.name!r}: {len(self.mesh.points)} nodes, {len(self.mesh.tets)} tets>"
+
+    @cached_property
+    def faces(self) -> Faces:
+        """The boundary triangles where the scene puts them: centres, outward normals and areas; see pliant.faces."""
+        return Faces(self.nodes.positions, self.mesh.boundary_faces)
+
+    def select(self, selection: Selection, what: str) -> np.ndarray:
+        """Sorted indices of the selected nodes; an empty selection is an error that names `what`."""
+        indices = selection.select(self.nodes.positions, self.mesh.sets)
+        if not len(indices):
+            raise SceneError(f"{what} of {self.name!r} selects no node; its nodes lie {_extent(self.nodes.positions)}")
+        return indices
+
+    def select_faces(self, selection: Selection, what: str) -> np.ndarray:
+        """Sorted indices of the selected faces; an empty selection is an error that names `what`."""
+        indices = selection.select_faces(self.faces, self.mesh.sets)
+        if not len(indices):
+            extent = _extent(self.faces.centres)
+            raise SceneError(f"{what} of {self.name!r} selects no face; the centres of its faces lie {extent}")
+        return indices
+
+    def force_shares(self, force: NodeForce) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes (k,) on which a force acts, ascending, and the share (k,) of it on each; shares add up to 1."""
+        nodes = self.select(force.nodes, "force")
+        if force.spread == "even":
+            return nodes, np.full(len(nodes), 1 / len(nodes))
+        areas = self.faces.node_areas(nodes)
+        if not areas.any():
+            raise SceneError(
+                f"force of {self.name!r} with spread='area' needs boundary faces with all three nodes selected, but "
+                f"there is none; select all nodes of a piece of the boundary, or use spread='even'"
+            )
+        return nodes, areas / areas.sum()
+
+    def pin(self, nodes, axes: str = "xyz", velocity=None, displacement=None) -> Pin:
+        """Prescribe the motion of nodes along some axes: held still, or a velocity [m/s], or a displacement [m].
+
+        velocity: a vector. displacement: from where the scene puts the nodes, a vector, or an array (k, 3) with a row
+        for each of the k selected nodes in ascending order. Each may be a function of time.
+        """
+        if not isinstance(axes, str) or not axes or set(axes) - set("xyz"):
+            raise SceneError(f"pin axes must be letters of 'xyz', got {axes!r}")
+        if velocity is not None and displacement is not None:
+            raise SceneError(f"pin of {self.name!r} has a velocity and a displacement; allowed: one of the two")
+        selection = self._nodes(nodes, "pin")
+        if velocity is not None:
+            velocity = vector_or_function(velocity, "pin velocity")
+        if displacement is not None:
+            displacement = _displacement(displacement, len(self.select(selection, "pin")))
+        return _kept(self.pins, Pin(selection, "".join(sorted(set(axes))), velocity, displacement))
+
+    def force(self, nodes, vector, spread: str = "even") -> NodeForce:
+        """Apply a total force [N] (or a function of time) to nodes.
+
+        spread: "even", the same on each node; "area", by a third of the area of the boundary faces around each node
+        of which all three nodes are selected.
+        """
+        if spread not in SPREADS:
+            raise SceneError(f"force spread must be one of {', '.join(map(repr, SPREADS))}, got {spread!r}")
+        force = NodeForce(self._nodes(nodes, "force"), vector_or_function(vector, "force"), spread)
+        self.force_shares(force)
+        return _kept(self.forces, force)
+
+    def traction(self, faces, vector) -> FaceTraction:
+        """Apply a force per area before deformation [Pa] (or a function of time) to faces: it keeps its direction.
+
+        faces: a mask over `body.faces`, indices, a selection (of face centres), a comparison text, or "all".
+        """
+        return _kept(
+            self.tractions, FaceTraction(self._faces(faces, "traction"), vector_or_function(vector, "traction"))
+        )
+
+    def pressure(self, faces, pressure) -> FacePressure:
+        """Apply a pressure [Pa] (or a function of time) to faces: it follows them, and pushes inward where positive.
+
+        faces: a mask over `body.faces`, indices, a selection (of face centres), a comparison text, or "all".
+        """
+        return _kept(
+            self.pressures, FacePressure(self._faces(faces, "pressure"), number_or_function(pressure, "pressure"))
+        )
+
+    def _nodes(self, nodes, what: str) -> Selection:
+        selection = as_selection(nodes, what)
+        self._check_mask(nodes, len(self.nodes), what, "nodes")
+        self.select(selection, what)
+        return selection
+
+    def _faces(self, faces, what: str) -> Selection:
+        selection = as_selection(faces, what, "face")
+        self._check_mask(faces, len(self.faces), what, "faces")
+        self.select_faces(selection, what)
+        return selection
+
+    def _check_mask(self, value, count: int, what: str, kind: str) -> None:
+        mask = np.asarray(value) if not isinstance(value, Selection | str) else None
+        if mask is not None and mask.dtype == bool and len(mask) != count:
+            raise SceneError(f"{what} of {self.name!r}: the mask has {len(mask)} entries for {count} {kind}")
+
+
+def _kept(loads: list, load):
+    """The load, after it was added to a list."""
+    loads.append(load)
+    return load
+
+
+def _extent(points: np.ndarray) -> str:
+    return f"between {points.min(axis=0).tolist()} and {points.max(axis=0).tolist()}"
+
+
+def _displacement(value, count: int):
+    """A displacement [m] of `count` nodes: a vector, an array (count, 3), or a function of time (tried at t = 0)."""
+    if callable(value):
+        _displacement_value(value(0.0), count, "pin displacement at time 0")
+        return value
+    return _displacement_value(value, count, "pin displacement")
+
+
+def _displacement_value(value, count: int, name: str) -> tuple[float, float, float] | np.ndarray:
+    rule = f"{name} must be 3 finite numbers, or an array ({count}, 3) with a row for each selected node in order"
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise SceneError(f"{rule}, got {value!r}") from None
+    if array.shape not in ((3,), (count, 3)):
+        raise SceneError(f"{rule}, got an array of shape {array.shape}")
+    if not np.all(np.isfinite(array)):
+        raise SceneError(f"{rule}, got values that are not finite")
+    if array.ndim == 1:
+        return tuple(array.tolist())
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(eq=False)
+class Rigid(Placement):
+    """A rigid body. `position` is that of its shape's origin (for a mesh: of the mesh's coordinate origin)."""
+
+    shape: Shape
+    density: float | None = field(default=None, kw_only=True)
+    mass: float | None = field(default=None, kw_only=True)
+    inertia: np.ndarray | None = field(default=None, kw_only=True)
+    angular_velocity: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    static: bool = field(default=False, kw_only=True)
+    forces: list[BodyForce] = field(default_factory=list, init=False)
+    torques: list = field(default_factory=list, init=False)
+
+    def __post_init__(self):
+        self.check_placement()
+        self.static = bool(self.static)
+        check = vector_or_function if self.static else vector
+        self.velocity = check(self.velocity, "velocity")
+        self.angular_velocity = check(self.angular_velocity, "angular_velocity")
+        if isinstance(self.shape, Plane) and not self.static:
+            raise SceneError("a plane is infinite: add it with static=True")
+        if not self.static and (self.density is None) == (self.mass is None):
+            raise SceneError("a rigid body needs either density=... [kg/m3] or mass=... [kg] (or static=True)")
+        if self.density is not None:
+            self.density = number(self.density, "density", low=0, open_low=True)
+        if self.mass is not None:
+            self.mass = number(self.mass, "mass", low=0, open_low=True)
+        self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)
+
+    def __repr__(self) -> str:
+        return f"<rigid body {self.name!r}: {type(self.shape).__name__}>"
+
+    def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass [kg], centre (3,) in the shape's frame [m], inertia about it (3, 3) in the shape's frame [kg m2]."""
+        if isinstance(self.shape, Plane):
+            return np.inf, np.zeros(3), np.diag([np.inf] * 3)
+        unit = self.shape.mass_properties()
+        if self.static:
+            return np.inf, np.array(unit.centre), np.diag([np.inf] * 3)
+        mass = self.mass if self.mass is not None else self.density * unit.volume
+        inertia = self.inertia if self.inertia is not None else unit.inertia * (mass / unit.volume)
+        return mass, np.array(unit.centre), np.array(inertia)
+
+    def force(self, vector, at=None) -> None:
+        """Apply a force [N] (or a function of time) at a body-fixed point given where it is at the start [m]."""
+        at = None if at is None else _point(at)
+        self.forces.append(BodyForce(vector_or_function(vector, "force"), at))
+
+    def torque(self, vector) -> None:
+        """Apply a torque [N m] in world axes, or a function of time."""
+        self.torques.append(vector_or_function(vector, "torque"))
+
+
+def _point(value) -> tuple[float, float, float]:
+    return vector(value, "force at")
+
+
+def inertia_matrix(value) -> np.ndarray:
+    """A symmetric positive inertia (3, 3) [kg m2] from a matrix, three principal moments, or one number."""
+    array = np.asarray(value, dtype=float)
+    array = np.eye(3) * array if array.ndim == 0 else np.diag(array) if array.shape == (3,) else array
+    if array.shape != (3, 3) or not np.allclose(array, array.T) or not np.all(np.isfinite(array)):
+        raise SceneError(f"inertia must be one number, three moments or a symmetric 3x3 matrix, got {value!r}")
+    moments = np.linalg.eigvalsh(array)
+    if moments[0] <= 0:
+        raise SceneError(f"inertia must be positive definite, its principal moments are {moments.tolist()}")
+    return array

@@ -1,0 +1,156 @@
+"""The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Real
+
+import numpy as np
+
+from pliant.errors import SceneError
+from pliant.meshes import TetMesh
+from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.checks import number, vector
+from pliant.scene.joints import JOINTS, world
+from pliant.scene.materials import Material
+from pliant.scene.shapes import SHAPES, Shape
+
+
+@dataclass(eq=False)
+class Scene:
+    """A collection of bodies and joints under gravity [m/s2]."""
+
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    bodies: list[Soft | Rigid] = field(default_factory=list, init=False)
+    joints: list = field(default_factory=list, init=False)
+    _body_names: dict = field(default_factory=dict, init=False, repr=False)
+    _joint_names: set = field(default_factory=set, init=False, repr=False)
+
+    def __post_init__(self):
+        self.gravity = vector(self.gravity, "gravity")
+
+    @property
+    def soft_bodies(self) -> list[Soft]:
+        """The deformable bodies, in the order they were added."""
+        return [body for body in self.bodies if isinstance(body, Soft)]
+
+    @property
+    def rigid_bodies(self) -> list[Rigid]:
+        """The rigid bodies, in the order they were added."""
+        return [body for body in self.bodies if isinstance(body, Rigid)]
+
+    def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
+        """Add a deformable solid; options: position, rotation, velocity, friction, restitution, collide, name."""
+        if not isinstance(mesh, TetMesh):
+            raise SceneError(f"add_soft needs a pliant.meshes.TetMesh, got {type(mesh).__name__}")
+        if not isinstance(material, Material):
+            raise SceneError(f"add_soft needs a pliant.Material, got {type(material).__name__}")
+        return self._add(Soft(mesh, material, **options), "soft")
+
+    def add_rigid(self, shape: Shape, **options) -> Rigid:
+        """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,
+        friction, restitution, collide, name."""
+        if not isinstance(shape, SHAPES):
+            allowed = ", ".join(s.__name__ for s in SHAPES)
+            raise SceneError(f"add_rigid needs one of the shapes {allowed}, got {type(shape).__name__}")
+        return self._add(Rigid(shape, **options), "rigid")
+
+    def _add(self, body, kind: str):
+        if body.name is None:
+            body.name = _free_name(kind, len(self.bodies), self._body_names)
+        elif body.name in self._body_names or body.name == world.name:
+            raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
+        self._body_names[body.name] = body
+        self.bodies.append(body)
+        return body
+
+    def join(self, joint):
+        """Add a joint (pliant.Ball, Fixed, Distance) between two bodies of this scene, or a body and pliant.world."""
+        if not isinstance(joint, tuple(JOINTS.values())):
+            raise SceneError(f"join needs one of the joints {', '.join(JOINTS)}, got {type(joint).__name__}")
+        for side in (joint.a, joint.b):
+            if side is not world and self._body_names.get(getattr(side, "name", None)) is not side:
+                raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
+        self._check_nodes(joint)
+        if joint.name is None:
+            joint.name = _free_name("joint", len(self.joints), self._joint_names)
+        elif joint.name in self._joint_names:
+            raise SceneError(f"joint name {joint.name!r} is taken; names must be unique")
+        self._joint_names.add(joint.name)
+        self.joints.append(joint)
+        return joint
+
+    def _check_nodes(self, joint) -> None:
+        """The selected nodes of a joint must be nodes of its soft body."""
+        if getattr(joint, "nodes", None) is None:
+            return
+        soft = [side for side in (joint.a, joint.b) if isinstance(side, Soft)]
+        if len(soft) != 1:
+            raise SceneError("the nodes of a joint select nodes of its soft body: one of a and b must be a soft body")
+        soft[0].select(joint.nodes, "joint nodes")
+
+    def find(self, name: str) -> Soft | Rigid:
+        """The body of that name."""
+        if name in self._body_names:
+            return self._body_names[name]
+        raise SceneError(f"no body is named {name!r}; there are: {', '.join(b.name for b in self.bodies) or 'none'}")
+
+    def simulate(self, dt: float, solver=None, device: str = "cpu", precision: str = "float64", threads=None):
+        """A running simulation of this scene with time step `dt` [s]; see pliant.Simulation."""
+        from pliant.simulation import Simulation  # a scene only describes; compiled code loads when it is asked for
+
+        return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
+
+    def equilibrium(self, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+        """The scene at rest under its loads: a Simulation with the same readers, which can also go on with `dt` [s].
+
+        load_steps: gravity, forces, tractions, pressures and prescribed displacements grow in so many steps (one that
+        fails is halved). time [s]: at which loads that are functions of time are taken; prescribed velocities count as
+        held. A scene that can move as a whole is refused; no equilibrium within reach is a SolverError.
+        """
+        from pliant.statics.loading import equilibrium  # as above
+
+        return equilibrium(self, solver=solver, load_steps=load_steps, time=time, dt=dt, threads=threads)
+
+    def modes(self, n: int, *, mass: str = "lumped"):
+        """The n lowest natural modes about the initial state, as pliant.Modes: frequencies [Hz] and shapes.
+
+        Elements have their stiffness at rest, whatever their law; pinned components and static bodies are held, joints
+        are linear with the compliance they have (rigid ones keep together what they hold), contacts and gravity are
+        left out. Free bodies have modes of frequency 0, up to six each. mass: "lumped" as in simulations, or
+        "consistent", whose frequencies are never below those of the continuous body.
+        """
+        from pliant.readers.modes import natural_modes
+
+        return natural_modes(self, n, mass=mass)
+
+
+def _free_name(kind: str, first: int, taken) -> str:
+    """The first of kind + number, from `first` on, that is not taken."""
+    while f"{kind}{first}" in taken:
+        first += 1
+    return f"{kind}{first}"
+
+
+@dataclass(frozen=True)
+class Keyframes:
+    """A value that changes in time, linear between `times` [s] and constant outside; usable wherever a value is.
+
+    The values are vectors; numbers for a pressure.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[tuple[float, float, float], ...] | tuple[float, ...]
+
+    def __post_init__(self):
+        times = tuple(number(t, "keyframe time") for t in self.times)
+        if len(times) < 2 or len(times) != len(self.values) or any(b <= a for a, b in pairwise(times)):
+            raise SceneError("keyframes need at least two times, in ascending order, and a value for each")
+        object.__setattr__(self, "times", times)
+        check = number if isinstance(self.values[0], Real) else vector
+        object.__setattr__(self, "values", tuple(check(v, "keyframe value") for v in self.values))
+
+    def __call__(self, time: float) -> np.ndarray | float:
+        values = np.array(self.values)
+        if values.ndim == 1:
+            return float(np.interp(time, self.times, values))
+        return np.array([np.interp(time, self.times, values[:, axis]) for axis in range(3)])

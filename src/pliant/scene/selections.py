@@ -1,0 +1,161 @@
+"""Selections of nodes and faces: in Python a boolean mask or indices; in files boxes, spheres, half-spaces, sets,
+comparisons, or all of them."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import SceneError
+from pliant.scene.checks import number, unit_vector, vector
+from pliant.scene.faces import Faces
+
+
+class Selection:
+    """Something that picks nodes of a mesh, or faces of its boundary."""
+
+    def select(self, points: np.ndarray, sets: dict[str, np.ndarray]) -> np.ndarray:
+        """Sorted indices of the nodes picked; points: (n, 3) [m], sets: the named sets of nodes of the mesh."""
+        raise NotImplementedError  # abstract: each kind of selection below says how
+
+    def select_faces(self, faces: Faces, sets: dict[str, np.ndarray]) -> np.ndarray:
+        """Sorted indices of the faces picked: those whose centre would be picked if it were a node."""
+        return self.select(faces.centres, sets)
+
+
+@dataclass(frozen=True)
+class Everything(Selection):
+    """All nodes, all faces."""
+
+    def select(self, points, sets):
+        return np.arange(len(points))
+
+
+@dataclass(frozen=True, eq=False)
+class Indices(Selection):
+    """Nodes or faces by number."""
+
+    indices: np.ndarray
+
+    def select(self, points, sets):
+        return self._within(len(points), "node")
+
+    def select_faces(self, faces, sets):
+        return self._within(len(faces), "face")
+
+    def _within(self, count: int, kind: str) -> np.ndarray:
+        if self.indices.size and (self.indices.min() < 0 or self.indices.max() >= count):
+            raise SceneError(f"{kind} indices must be in 0..{count - 1}, got {self.indices.tolist()[:8]}")
+        return np.unique(self.indices)
+
+
+@dataclass(frozen=True)
+class InBox(Selection):
+    """Nodes inside the axis-aligned box from `low` to `high` (bounds included)."""
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+
+    def __post_init__(self):
+        object.__setattr__(self, "low", vector(self.low, "selection box low"))
+        object.__setattr__(self, "high", vector(self.high, "selection box high"))
+
+    def select(self, points, sets):
+        return np.flatnonzero(np.all((points >= self.low) & (points <= self.high), axis=1))
+
+
+@dataclass(frozen=True)
+class InSphere(Selection):
+    """Nodes no further than `radius` from `centre`."""
+
+    centre: tuple[float, float, float]
+    radius: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "centre", vector(self.centre, "selection sphere centre"))
+        object.__setattr__(self, "radius", number(self.radius, "selection sphere radius", low=0))
+
+    def select(self, points, sets):
+        return np.flatnonzero(np.linalg.norm(points - np.array(self.centre), axis=1) <= self.radius)
+
+
+@dataclass(frozen=True)
+class InHalfSpace(Selection):
+    """Nodes on the side of the plane through `point` to which `normal` points (the plane included)."""
+
+    point: tuple[float, float, float]
+    normal: tuple[float, float, float]
+
+    def __post_init__(self):
+        object.__setattr__(self, "point", vector(self.point, "selection half-space point"))
+        object.__setattr__(self, "normal", unit_vector(self.normal, "selection half-space normal"))
+
+    def select(self, points, sets):
+        return np.flatnonzero((points - np.array(self.point)) @ np.array(self.normal) >= 0)
+
+
+@dataclass(frozen=True)
+class InSet(Selection):
+    """Nodes of a named set of the mesh file; faces with all three nodes in it."""
+
+    name: str
+
+    def select(self, points, sets):
+        if self.name not in sets:
+            known = ", ".join(sorted(sets)) or "none"
+            raise SceneError(f"the mesh has no node set {self.name!r}; it has: {known}")
+        return np.unique(sets[self.name])
+
+    def select_faces(self, faces, sets):
+        return np.flatnonzero(np.isin(faces.triangles, self.select(faces.centres, sets)).all(axis=1))
+
+
+_COMPARISON = re.compile(r"\s*([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+_COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+
+
+@dataclass(frozen=True)
+class Where(Selection):
+    """Nodes that satisfy every comparison of x, y, z with a number, such as "x < 0.01 and z >= 0.5"."""
+
+    text: str
+
+    def __post_init__(self):
+        self._parts()
+
+    def _parts(self):
+        parts = [_COMPARISON.fullmatch(part) for part in self.text.split(" and ")]
+        if not all(parts):
+            raise SceneError(
+                f"selection {self.text!r} is not understood; allowed: comparisons of x, y, z with a number "
+                f"(<, <=, >, >=) joined by 'and', as in \"x < 0.01 and z >= 0.5\"; or 'all'"
+            )
+        return [("xyz".index(p[1]), _COMPARE[p[2]], float(p[3])) for p in parts]
+
+    def select(self, points, sets):
+        mask = np.ones(len(points), dtype=bool)
+        for axis, compare, value in self._parts():
+            mask &= compare(points[:, axis], value)
+        return np.flatnonzero(mask)
+
+
+def from_text(text: str) -> Selection:
+    """The selection that a text says: "all", or comparisons."""
+    return Everything() if text.strip() == "all" else Where(text)
+
+
+def as_selection(value, name: str, kind: str = "node") -> Selection:
+    """A selection of nodes or faces (the `kind`) from a Selection, a boolean mask, indices, or a text."""
+    if isinstance(value, Selection):
+        return value
+    if isinstance(value, str):
+        return from_text(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype == bool and array.ndim == 1:
+        return Indices(np.flatnonzero(array))
+    if np.issubdtype(array.dtype, np.integer) and array.ndim <= 1:
+        return Indices(np.atleast_1d(array))
+    raise SceneError(f"{name} must be a mask, {kind} indices, a selection or a comparison text, got {value!r}")

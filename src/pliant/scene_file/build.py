@@ -1,0 +1,303 @@
+"""From the tables of a scene file to a scene: what needs meshes, names and one another is checked here."""
+
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant import meshes
+from pliant.errors import SceneError
+from pliant.scene import selections as select
+from pliant.scene import shapes
+from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.joints import JOINTS, world
+from pliant.scene.materials import Material, Plasticity
+from pliant.scene.scene import Keyframes, Scene
+from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
+from pliant.scene_file.problems import Path as KeyPath
+from pliant.scene_file.problems import Problems, did_you_mean, show
+from pliant.scene_file.schema import MaterialTable, RigidTable, SceneTable, SoftTable, joint_table
+from pliant.scene_file.values import Table
+
+MAX_TETS = 20_000_000
+"""How many tets all generated meshes of a file may have together."""
+
+TETS_PER_CELL = {"five": 5, "six": 6, "twelve": 12}
+
+SOFT_LOADS = {"force": ("nodes", "vector"), "traction": ("faces", "vector"), "pressure": ("faces", "pressure")}
+"""The loads of a soft body: the key that picks where, the key of the value."""
+
+NO_LOAD = {"vector": (0.0, 0.0, 0.0), "pressure": 0.0}
+"""In place of a value that could not be made: whatever else is wrong with the load is found too."""
+
+
+def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Problems) -> Scene:
+    """The scene in the tables `data`, checked as `table`; meshes are read from `folder`.
+
+    Problems are noted, and what has none is built.
+    """
+    scene = Scene() if table is None or table.gravity is None else Scene(table.gravity)
+    builder = Builder(scene, folder, problems)
+    builder.add_materials(_tables(data, "materials", dict))
+    for index, entry in enumerate(_tables(data, "soft", list)):
+        builder.add_soft(entry, ("soft", index))
+    for index, entry in enumerate(_tables(data, "rigid", list)):
+        builder.add_rigid(entry, ("rigid", index))
+    for index, entry in enumerate(_tables(data, "joint", list)):
+        builder.add_joint(entry, ("joint", index))
+    if table is not None and table.order is not None:
+        builder.reorder(table.order)
+    return scene
+
+
+def _tables(data: dict, key: str, kind: type) -> Any:
+    """The tables under a key; none where the key holds something else, which the schema has noted."""
+    return data[key] if isinstance(data.get(key), kind) else kind()
+
+
+def inside(folder: Path, reference: str) -> Path:
+    """The file a reference names, which must lie in `folder`, symbolic links resolved."""
+    rule = "allowed: a relative path with '/' to a file in the folder of the scene file"
+    parts = reference.split("/")
+    if not reference.isprintable() or "\\" in reference or ":" in parts[0] or parts[0] in ("", "~") or ".." in parts:
+        raise SceneError(f"the path leads out of the folder of the scene file; {rule}")
+    path = (folder / reference).resolve()
+    for file in (path, *partners(path)):
+        if not file.resolve().is_relative_to(folder):
+            raise SceneError(f"the path leads out of the folder of the scene file through a symbolic link; {rule}")
+        if file.exists() and not file.is_file():
+            raise SceneError(f"this is not a file; {rule}")
+    if not path.exists():
+        raise SceneError(f"there is no such file in {str(folder)!r}; {rule}")
+    return path
+
+
+def partners(path: Path) -> list[Path]:
+    """The files that are read along with a mesh file."""
+    family = (".node", ".ele", ".face")  # of TetGen
+    return [path.with_suffix(suffix) for suffix in family] if path.suffix.lower() in family else []
+
+
+def tet_count(recipe: Table) -> int:
+    """How many tets a generator will make; 0 for a mesh from a file."""
+    cells = getattr(recipe, "cells", 0)
+    if hasattr(recipe, "box"):
+        return TETS_PER_CELL[recipe.pattern or "six"] * (prod(cells) if isinstance(cells, list) else cells**3)
+    if hasattr(recipe, "sphere"):
+        return 48 * cells**3
+    radial, axial = cells if isinstance(cells, list) else (cells, cells)
+    return 24 * radial**2 * axial
+
+
+def make_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
+    """The tet mesh that a `mesh` table describes."""
+    if hasattr(recipe, "file"):
+        mesh = meshes.read(inside(folder, recipe.file), repair=bool(recipe.repair))
+        if not isinstance(mesh, meshes.TetMesh):
+            raise SceneError(f"the file holds a surface, but a soft body needs tets; it is a {mesh!r}")
+        return mesh
+    if hasattr(recipe, "box"):
+        return meshes.box(recipe.box, recipe.cells, recipe.pattern or "six")
+    if hasattr(recipe, "sphere"):
+        return meshes.sphere(recipe.sphere, recipe.cells)
+    return meshes.cylinder(recipe.cylinder.radius, recipe.cylinder.height, recipe.cells)
+
+
+def make_shape(table: Table, folder: Path) -> shapes.Shape:
+    """The shape that a `shape` table describes."""
+    if hasattr(table, "mesh"):
+        return shapes.Mesh(inside(folder, table.mesh), repair=bool(table.repair))
+    if hasattr(table, "sphere"):
+        return shapes.Sphere(table.sphere)
+    if hasattr(table, "box"):
+        return shapes.Box(table.box)
+    if hasattr(table, "plane"):
+        return shapes.Plane(table.plane)
+    if hasattr(table, "capsule"):
+        return shapes.Capsule(table.capsule.radius, table.capsule.length)
+    return shapes.Cylinder(table.cylinder.radius, table.cylinder.length)
+
+
+def make_selection(picks: Any) -> select.Selection:
+    """The selection that a `nodes` or `faces` value describes."""
+    if isinstance(picks, str):
+        return select.from_text(picks)
+    if hasattr(picks, "box"):
+        return select.InBox(*picks.box)
+    if hasattr(picks, "sphere"):
+        return select.InSphere(picks.sphere.centre, picks.sphere.radius)
+    if hasattr(picks, "halfspace"):
+        return select.InHalfSpace(picks.halfspace.point, picks.halfspace.normal)
+    if hasattr(picks, "set"):
+        return select.InSet(picks.set)
+    return select.Indices(np.array(picks.indices))
+
+
+def make_material(table: MaterialTable) -> Material:
+    """The material that a table describes."""
+    options = given(table, *MaterialTable.model_fields)
+    if table.plasticity is not None:
+        options["plasticity"] = Plasticity(**table.plasticity.model_dump())
+    return Material(**options)
+
+
+def given(table: Table, *keys: str) -> dict[str, Any]:
+    """Those of some keys that the file gives."""
+    return {key: getattr(table, key) for key in keys if key in table.model_fields_set}
+
+
+class Builder:
+    """Fills a scene from tables; whatever is wrong is noted in `problems` and left out."""
+
+    def __init__(self, scene: Scene, folder: Path, problems: Problems):
+        self.scene = scene
+        self.folder = folder
+        self.problems = problems
+        self.materials: dict[str, Material | None] = {}
+        self.tets = 0
+        self.failed: set[str] = set()
+        """Names of bodies that could not be made: a joint with one of them is no further problem."""
+
+    def add_materials(self, tables: dict[str, Any]) -> None:
+        """[materials]"""
+        for name, entry in tables.items():
+            path = ("materials", name)
+            self.materials[name] = None
+            if (table := self.problems.validate(MaterialTable, entry, path)) is not None:
+                with self.problems.collect(path, entry):
+                    self.materials[name] = make_material(table)
+
+    def add_soft(self, entry: Any, path: KeyPath) -> None:
+        """One of [[soft]]"""
+        table = self.problems.validate(SoftTable, entry, path)
+        mesh = None if table is None else self._mesh(table.mesh, entry["mesh"], (*path, "mesh"))
+        material = None if table is None else self._material(table.material, (*path, "material"))
+        if mesh is None or material is None:
+            self._fail(entry)
+            return
+        keys = ("position", "rotation", "velocity", "friction", "restitution", "collide", "name")
+        body = self._add(entry, path, lambda: self.scene.add_soft(mesh, material, **given(table, *keys)))
+        if body is not None:
+            self._load_soft(body, table, entry, path)
+
+    def _load_soft(self, body: Soft, table: SoftTable, entry: dict, path: KeyPath) -> None:
+        for index, pin in enumerate(table.pin):
+            self._pin(body, pin, entry["pin"][index], (*path, "pin", index))
+        for kind, (picks, key) in SOFT_LOADS.items():
+            for index, load in enumerate(getattr(table, kind)):
+                source, where = entry[kind][index], (*path, kind, index)
+                value = self._moving(getattr(load, key), source[key], (*where, key))
+                with self.problems.collect((*where, picks), source[picks]):
+                    selection = make_selection(getattr(load, picks))
+                    getattr(body, kind)(selection, NO_LOAD[key] if value is None else value, **given(load, "spread"))
+
+    def _pin(self, body: Soft, pin: PinTable, entry: dict, path: KeyPath) -> None:
+        motion = {
+            key: self._moving(getattr(pin, key), entry[key], (*path, key))
+            for key in ("velocity", "displacement")
+            if key in entry
+        }
+        if len(motion) == 2:
+            self.problems.add(path, entry, "has a velocity and a displacement; allowed: one of the two")
+            motion.clear()
+        with self.problems.collect((*path, "nodes"), entry["nodes"]):
+            body.pin(make_selection(pin.nodes), **motion, **given(pin, "axes"))
+
+    def add_rigid(self, entry: Any, path: KeyPath) -> None:
+        """One of [[rigid]]"""
+        table = self.problems.validate(RigidTable, entry, path)
+        shape = None
+        if table is not None:
+            with self.problems.collect((*path, "shape"), entry["shape"]):
+                shape = make_shape(table.shape, self.folder)
+        if shape is None:
+            self._fail(entry)
+            return
+        keys = ("position", "rotation", "friction", "restitution", "collide", "name")
+        options = given(table, *keys, "density", "mass", "inertia", "static")
+        for key in table.model_fields_set & {"velocity", "angular_velocity"}:
+            options[key] = self._moving(getattr(table, key), entry[key], (*path, key)) or (0.0, 0.0, 0.0)
+        body = self._add(entry, path, lambda: self.scene.add_rigid(shape, **options))
+        if body is not None:
+            self._load_rigid(body, table, entry, path)
+
+    def _load_rigid(self, body: Rigid, table: RigidTable, entry: dict, path: KeyPath) -> None:
+        for index, force in enumerate(table.force):
+            source, where = entry["force"][index]["vector"], (*path, "force", index, "vector")
+            body.force(self._moving(force.vector, source, where) or (0.0, 0.0, 0.0), force.at)
+        for index, torque in enumerate(table.torque):
+            source, where = entry["torque"][index]["vector"], (*path, "torque", index, "vector")
+            body.torque(self._moving(torque.vector, source, where) or (0.0, 0.0, 0.0))
+
+    def add_joint(self, entry: Any, path: KeyPath) -> None:
+        """One of [[joint]]"""
+        table = self.problems.validate(joint_table(entry), entry, path)
+        sides = [] if table is None else [self._side(getattr(table, key), (*path, key)) for key in ("a", "b")]
+        if not sides or None in sides:
+            return
+        options = given(table, "length", "compliance", "damping", "collide", "name")
+        if getattr(table, "nodes", None) is not None:
+            options["nodes"] = make_selection(table.nodes)
+        with self.problems.collect(path, entry):
+            self.scene.join(JOINTS[table.type](*sides, table.at, **options))
+
+    def reorder(self, names: list[str]) -> None:
+        """Put the bodies in the order of the key `order`."""
+        known = [body.name for body in self.scene.bodies]
+        if sorted(names) == sorted(known):
+            self.scene.bodies.sort(key=lambda body: names.index(body.name))
+        elif not self.failed:
+            self.problems.add(
+                ("order",), names, f"does not name every body once; allowed: the names {', '.join(known)}"
+            )
+
+    def _mesh(self, recipe: Table, entry: Any, path: KeyPath) -> meshes.TetMesh | None:
+        count = 0 if hasattr(recipe, "file") else tet_count(recipe)
+        self.tets += count
+        if self.tets > MAX_TETS:
+            self.tets -= count
+            many = f"asks for {count} tets" + (f" besides {self.tets} of other bodies" if self.tets else "")
+            self.problems.add(path, entry, f"{many}; allowed: at most {MAX_TETS} in a scene file, take fewer cells")
+            return None
+        with self.problems.collect(path, entry):
+            return make_mesh(recipe, self.folder)
+        return None
+
+    def _material(self, value: Any, path: KeyPath) -> Material | None:
+        if not isinstance(value, str):
+            return make_material(value)
+        if value not in self.materials:
+            known = ", ".join(self.materials) or "none is defined; write a table [materials.NAME]"
+            hint = did_you_mean(value, self.materials)
+            self.problems.add(path, value, f"no material has this name{hint}; allowed: {known}")
+        return self.materials.get(value)
+
+    def _moving(self, value: Any, entry: Any, path: KeyPath) -> Any:
+        if not isinstance(value, KeyframesTable | NumberKeyframesTable):
+            return value
+        with self.problems.collect(path, entry):
+            return Keyframes(tuple(value.times), tuple(value.values))
+        return None
+
+    def _add(self, entry: dict, path: KeyPath, add: Any) -> Soft | Rigid | None:
+        with self.problems.collect(path, entry):
+            return add()
+        self._fail(entry)
+        return None
+
+    def _fail(self, entry: Any) -> None:
+        if isinstance(entry, dict):
+            self.failed.add(str(entry.get("name")))
+
+    def _side(self, name: str, path: KeyPath) -> Any:
+        if name == world.name:
+            return world
+        names = [body.name for body in self.scene.bodies]
+        if name in names:
+            return self.scene.find(name)
+        if name not in self.failed:
+            known = ", ".join([*names, *map(show, sorted(self.failed - {"None"})), world.name])
+            hint = did_you_mean(name, names)
+            self.problems.add(path, name, f"no body has this name{hint}; allowed: {known}")
+        return None

@@ -1,0 +1,251 @@
+"""The tables of a scene file: which keys each has and what they may hold; see docs/scene-file.md.
+
+A key that may be left out has no default here: what is left out takes the default of the Python call.
+"""
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+from pliant.scene.joints import JOINTS
+from pliant.scene.materials import LAWS
+from pliant.scene_file.loads import (
+    BodyForceTable,
+    MovingVector,
+    NodeForceTable,
+    Nodes,
+    PinTable,
+    PressureTable,
+    TorqueTable,
+    TractionTable,
+)
+from pliant.scene_file.values import (
+    FORMAT,
+    AnyTable,
+    Direction,
+    Flag,
+    Inertia,
+    Name,
+    NonNegative,
+    Positive,
+    Quaternion,
+    Size,
+    Table,
+    Text,
+    TwoPoints,
+    Vector,
+    cell_counts,
+    choice,
+    format_number,
+    leaf,
+    one_of,
+    poisson_ratio,
+    real,
+    whole,
+)
+
+CUSTOM = "custom"
+"""The law of a material made from Python functions, which no file can say."""
+
+FILE_LAWS = tuple(law for law in LAWS if law != CUSTOM)
+
+
+class SceneTable(Table):
+    """The file itself; its tables are checked one by one, so that one bad table does not hide the next."""
+
+    format: leaf(format_number, str(FORMAT))
+    gravity: Vector = None
+    order: list[Text] = None
+    run: AnyTable = None
+    materials: AnyTable = None
+    soft: list[Any] = ()
+    rigid: list[Any] = ()
+    joint: list[Any] = ()
+
+
+class PlasticityTable(Table):
+    """Creep plasticity."""
+
+    yield_strain: NonNegative
+    creep: NonNegative
+    max_strain: NonNegative
+
+
+class MaterialTable(Table):
+    """[materials.NAME], or inline in a soft body."""
+
+    law: choice(*FILE_LAWS)
+    young: Positive
+    poisson: leaf(poisson_ratio, "a number above -1 and below 0.5")
+    density: Positive
+    damping: NonNegative = None
+    mass_damping: NonNegative = None
+    plasticity: PlasticityTable = None
+
+
+class BoxMesh(Table):
+    """A box with a corner at the origin, of so many cells."""
+
+    box: Size
+    cells: leaf(lambda value: cell_counts(value, 3), "a whole number above 0, or 3 of them, [along x, y, z]")
+    pattern: choice("five", "six", "twelve") = None
+
+
+class SphereMesh(Table):
+    """A ball around the origin; cells from the centre to the surface."""
+
+    sphere: Positive
+    cells: whole(1, 1_000_000)
+
+
+class CylinderSize(Table):
+    """Radius and height [m]."""
+
+    radius: Positive
+    height: Positive
+
+
+class CylinderMesh(Table):
+    """An upright cylinder from z = 0; cells along the radius and along the axis."""
+
+    cylinder: CylinderSize
+    cells: leaf(lambda value: cell_counts(value, 2), "a whole number above 0, or 2 of them, [radial, axial]")
+
+
+class FileMesh(Table):
+    """A mesh file in the folder of the scene file."""
+
+    file: Text
+    repair: Flag = None
+
+
+class BodyTable(Table):
+    """What every body has."""
+
+    name: Name = None
+    position: Vector = None
+    rotation: Quaternion = None
+    friction: NonNegative = None
+    restitution: real(low=0, high=1) = None
+    collide: Flag = None
+
+
+class SoftTable(BodyTable):
+    """[[soft]]"""
+
+    mesh: one_of(box=BoxMesh, sphere=SphereMesh, cylinder=CylinderMesh, file=FileMesh)
+    material: one_of(
+        other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
+    )
+    velocity: Vector = None
+    pin: list[PinTable] = ()
+    force: list[NodeForceTable] = ()
+    traction: list[TractionTable] = ()
+    pressure: list[PressureTable] = ()
+
+
+class RadiusLength(Table):
+    """Radius and length [m], along z."""
+
+    radius: Positive
+    length: NonNegative
+
+
+class SphereShape(Table):
+    """A ball."""
+
+    sphere: Positive
+
+
+class BoxShape(Table):
+    """A box by its edge lengths."""
+
+    box: Size
+
+
+class CapsuleShape(Table):
+    """A cylinder with round ends."""
+
+    capsule: RadiusLength
+
+
+class CylinderShape(Table):
+    """A cylinder."""
+
+    cylinder: RadiusLength
+
+
+class PlaneShape(Table):
+    """The half-space below a plane, by its outward normal."""
+
+    plane: Direction
+
+
+class MeshShape(Table):
+    """A closed surface in the folder of the scene file."""
+
+    mesh: Text
+    repair: Flag = None
+
+
+class RigidTable(BodyTable):
+    """[[rigid]]"""
+
+    shape: one_of(
+        sphere=SphereShape, box=BoxShape, capsule=CapsuleShape, cylinder=CylinderShape, plane=PlaneShape, mesh=MeshShape
+    )
+    density: Positive = None
+    mass: Positive = None
+    inertia: Inertia = None
+    velocity: MovingVector = None
+    angular_velocity: MovingVector = None
+    static: Flag = None
+    force: list[BodyForceTable] = ()
+    torque: list[TorqueTable] = ()
+
+
+class JointTable(Table):
+    """[[joint]]: what every joint has."""
+
+    type: choice(*JOINTS)
+    name: Name = None
+    a: Text
+    b: Text
+    compliance: NonNegative = None
+    damping: NonNegative = None
+    collide: Flag = None
+
+
+class BallTable(JointTable):
+    """type = "ball" """
+
+    at: Vector
+
+
+class FixedTable(JointTable):
+    """type = "fixed" """
+
+    at: Vector
+    nodes: Nodes = None
+
+
+class DistanceTable(JointTable):
+    """type = "distance" """
+
+    at: TwoPoints
+    length: Positive = None
+
+
+class UnknownJointTable(JointTable):
+    """A joint of no known type: its own keys cannot be judged."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+JOINT_TABLES = {"ball": BallTable, "fixed": FixedTable, "distance": DistanceTable}
+
+
+def joint_table(data: Any) -> type[Table]:
+    """The table of a joint by its `type`."""
+    kind = data.get("type") if isinstance(data, dict) else None
+    return JOINT_TABLES.get(kind, UnknownJointTable) if isinstance(kind, str) else UnknownJointTable

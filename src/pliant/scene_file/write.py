@@ -1,0 +1,318 @@
+"""From a scene to a TOML file: the scene as plain tables, meshes as recipes or as files beside it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant import meshes
+from pliant.errors import PliantError, SceneError
+from pliant.scene import selections as select
+from pliant.scene import shapes
+from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.joints import JOINTS
+from pliant.scene.materials import Material
+from pliant.scene.scene import Keyframes, Scene
+from pliant.scene_file.build import inside
+from pliant.scene_file.layout import scene_text
+from pliant.scene_file.run import RunSettings, option_kinds
+from pliant.scene_file.schema import CUSTOM, FILE_LAWS
+from pliant.scene_file.values import FORMAT
+from pliant.solve.options import SOLVERS
+
+Tables = dict[str, Any]
+
+
+def save(scene: Scene, path: str | Path, run: RunSettings | None = None) -> None:
+    """Write the scene, and how to run it, as a TOML file that reads back as the same scene.
+
+    Meshes made by a generator are saved as its call, meshes read from the folder of `path` as a reference, others as
+    files beside `path`. A function of time can be saved as pliant.Keyframes only; others raise SceneError.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise SceneError(f"{path}: cannot save the scene, there is no folder {str(path.parent)!r}")
+    check_saveable(scene)
+    keeper = MeshKeeper(scene, path)
+    tables = {"format": FORMAT, **describe(scene, keeper.soft_table, keeper.shape_table)}
+    tables["run"] = {} if run is None else run_table(run)
+    text = scene_text(name_materials(tables))
+    try:
+        keeper.write_files()
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise SceneError(f"{path}: cannot write the scene file: {error.strerror or error}") from None
+
+
+def same(first: Scene, second: Scene) -> bool:
+    """Whether two scenes say the same, to the last digit; functions of time must be the same objects or Keyframes."""
+    return describe(first) == describe(second)
+
+
+def tet_arrays(body: Soft) -> Tables:
+    """The mesh of a soft body as plain numbers."""
+    sets = {name: members.tolist() for name, members in body.mesh.sets.items()}
+    return {"points": body.mesh.points.tolist(), "tets": body.mesh.tets.tolist(), "sets": sets}
+
+
+def surface_arrays(body: Rigid) -> Tables:
+    """The surface of a rigid body as plain numbers."""
+    surface = body.shape.surface
+    return {"mesh": {"points": surface.points.tolist(), "triangles": surface.triangles.tolist()}}
+
+
+def describe(
+    scene: Scene, mesh: Callable[[Soft], Tables] = tet_arrays, surface: Callable[[Rigid], Tables] = surface_arrays
+) -> Tables:
+    """The scene as plain nested tables, as in a file but with materials in place; defaults are left out.
+
+    mesh, surface: say the mesh of a soft body and of a rigid one; by default in full.
+    """
+    names = [body.name for body in scene.bodies]
+    usual = [body.name for body in (*scene.soft_bodies, *scene.rigid_bodies)]
+    return {
+        "gravity": list(scene.gravity),
+        "order": [] if names == usual else names,
+        "soft": [soft_table(body, mesh(body)) for body in scene.soft_bodies],
+        "rigid": [rigid_table(body, surface) for body in scene.rigid_bodies],
+        "joint": [joint_table(joint) for joint in scene.joints],
+    }
+
+
+def given(thing: Any, *keys: str) -> Tables:
+    """Those of some fields of a dataclass that differ from their defaults."""
+    defaults = {entry.name: plain(entry.default) for entry in fields(thing)}
+    values = {key: plain(getattr(thing, key)) for key in keys}
+    return {key: value for key, value in values.items() if value is not None and value != defaults[key]}
+
+
+def plain(value: Any) -> Any:
+    """Tuples and arrays as lists, keyframes as a table, plain numbers; functions of time stay what they are."""
+    if isinstance(value, Keyframes):
+        return {"times": list(value.times), "values": plain(value.values)}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [plain(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def soft_table(body: Soft, mesh: Tables) -> Tables:
+    """[[soft]]"""
+    table = {"name": body.name, "mesh": mesh, "material": material_table(body.material)}
+    table |= given(body, "position", "rotation", "velocity", "friction", "restitution", "collide")
+    table["pin"] = [
+        {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")} for p in body.pins
+    ]
+    table["force"] = [
+        {"nodes": selection_value(f.nodes), "vector": plain(f.vector), **given(f, "spread")} for f in body.forces
+    ]
+    table["traction"] = [{"faces": selection_value(t.faces), "vector": plain(t.vector)} for t in body.tractions]
+    table["pressure"] = [{"faces": selection_value(p.faces), "pressure": plain(p.pressure)} for p in body.pressures]
+    return table
+
+
+def material_table(material: Material) -> Tables:
+    """[materials.NAME]; a law made from Python functions is only itself, and no file can say it."""
+    if material.law == CUSTOM:
+        return {"law": CUSTOM, "material": material}
+    table = {key: getattr(material, key) for key in ("law", "young", "poisson", "density")}
+    table |= given(material, "damping", "mass_damping")
+    return table if material.plasticity is None else table | {"plasticity": dict(vars(material.plasticity))}
+
+
+def rigid_table(body: Rigid, surface: Callable[[Rigid], Tables]) -> Tables:
+    """[[rigid]]"""
+    shape = surface(body) if isinstance(body.shape, shapes.Mesh) else shape_table(body.shape)
+    table = {"name": body.name, "shape": shape, **given(body, "static", "density", "mass")}
+    if body.inertia is not None:
+        diagonal = np.array_equal(body.inertia, np.diag(np.diag(body.inertia)))
+        table["inertia"] = (np.diag(body.inertia) if diagonal else body.inertia).tolist()
+    table |= given(body, "position", "rotation", "velocity", "angular_velocity", "friction", "restitution", "collide")
+    table["force"] = [{"vector": plain(f.vector), **({} if f.at is None else {"at": list(f.at)})} for f in body.forces]
+    table["torque"] = [{"vector": plain(vector)} for vector in body.torques]
+    return table
+
+
+def shape_table(shape: shapes.Shape) -> Tables:
+    """The value of `shape`, for every shape but a mesh."""
+    values = {entry.name: plain(getattr(shape, entry.name)) for entry in fields(shape)}
+    return {type(shape).__name__.lower(): values if len(values) > 1 else next(iter(values.values()))}
+
+
+def selection_value(selection: select.Selection) -> Any:
+    """The value of `nodes` or `faces`."""
+    if isinstance(selection, select.Everything):
+        return "all"
+    if isinstance(selection, select.Where):
+        return selection.text
+    if isinstance(selection, select.InBox):
+        return {"box": [list(selection.low), list(selection.high)]}
+    if isinstance(selection, select.InSphere):
+        return {"sphere": {"centre": list(selection.centre), "radius": selection.radius}}
+    if isinstance(selection, select.InHalfSpace):
+        return {"halfspace": {"point": list(selection.point), "normal": list(selection.normal)}}
+    if isinstance(selection, select.InSet):
+        return {"set": selection.name}
+    if isinstance(selection, select.Indices):
+        return {"indices": selection.indices.tolist()}
+    raise SceneError(f"a scene file cannot say the selection {selection!r}; give indices instead")
+
+
+def joint_table(joint: Any) -> Tables:
+    """[[joint]]"""
+    kind = next(name for name, joint_class in JOINTS.items() if type(joint) is joint_class)
+    table = {"name": joint.name, "type": kind, "a": joint.a.name, "b": joint.b.name, "at": plain(joint.at)}
+    if getattr(joint, "nodes", None) is not None:
+        table["nodes"] = selection_value(joint.nodes)
+    own = [entry.name for entry in fields(joint) if entry.name not in ("a", "b", "at", "nodes", "name")]
+    return table | given(joint, *own)
+
+
+def run_table(run: RunSettings) -> Tables:
+    """[run]"""
+    table = {"dt": run.dt, "seconds": run.seconds, **given(run, "precision", "threads")}
+    table |= {"frames_per_second": run.frames_per_second, "output": list(run.output), "color": run.color}
+    if run.camera is not None:
+        table["camera"] = {key: list(value) for key, value in run.camera.plain().items()}
+    return table | {"solver": solver_table(run.solver)}
+
+
+def solver_table(solver: Any) -> Tables:
+    """run.solver"""
+    name = next(name for name, kind in SOLVERS.items() if type(solver) is kind)
+    for option in fields(solver):
+        if getattr(solver, option.name) is None and option.default is not None:
+            raise SceneError(
+                f"run.solver.{option.name}: None cannot be saved to a file; left out, it would be {option.default!r}"
+            )
+    kinds = option_kinds(type(solver))
+    return {"type": name, **{key: kinds[key](value) for key, value in given(solver, *kinds).items()}}
+
+
+def name_materials(tables: Tables) -> Tables:
+    """Move the materials of bodies to [materials], each once, named after the first body made of it."""
+    named: dict[str, Tables] = {}
+    for body in tables["soft"]:
+        same_material = (name for name, material in named.items() if material == body["material"])
+        name = next(same_material, body["name"])
+        named.setdefault(name, body["material"])
+        body["material"] = name
+    return tables | {"materials": named}
+
+
+def check_saveable(scene: Scene) -> None:
+    """Raise SceneError that names everything in the scene that only Python can say."""
+    lines = []
+    for kind in ("soft", "rigid"):
+        for body in describe(scene, lambda body: {}, lambda body: {})[kind]:
+            lines += [f"{kind} body {body['name']!r}: {line}" for line in unsaveable(body)]
+    if lines:
+        raise SceneError("\n".join(lines))
+
+
+def unsaveable(body: Tables) -> Iterator[str]:
+    """What the table of a body holds that no file can: functions, displacements node by node."""
+    if body.get("material", {}).get("law") == CUSTOM:
+        yield (
+            "material: a law made from Python functions cannot be saved to a file; "
+            f"use one of the laws {', '.join(FILE_LAWS)} instead"
+        )
+    for index, pin in enumerate(body.get("pin", ())):
+        if isinstance(pin.get("displacement"), list) and isinstance(pin["displacement"][0], list):
+            yield (
+                f"pin[{index}].displacement: an array with a row for each node cannot be saved to a file; "
+                "use one vector for all nodes of a pin instead"
+            )
+    for key in functions({name: value for name, value in body.items() if name != "material"}):
+        yield (
+            f"{key}: a Python function of time cannot be saved to a file; use pliant.Keyframes(times, values) instead"
+        )
+
+
+def functions(value: Any, key: str = "") -> Iterator[str]:
+    """The keys under which plain tables hold a function."""
+    if callable(value):
+        yield key
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from functions(entry, f"{key}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from functions(entry, f"{key}[{index}]")
+
+
+class MeshKeeper:
+    """Decides how each mesh of a scene is kept: as a recipe, as a reference to a file of the folder, as a new file."""
+
+    def __init__(self, scene: Scene, path: Path):
+        self.folder, self.stem = path.parent.resolve(), path.stem
+        self.kept = {body.name: self._reference(*self._source(body)) for body in scene.bodies}
+        self.new_files: dict[str, meshes.TetMesh | meshes.TriMesh] = {}
+
+    def _source(self, body: Soft | Rigid) -> tuple[Any, bool, Any]:
+        """File, whether it is repaired on reading, and mesh of a body."""
+        if isinstance(body, Soft):
+            source = body.mesh.source or {}
+            return source.get("file"), source.get("repair", False), body.mesh
+        if isinstance(body.shape, shapes.Mesh):
+            return body.shape.path, body.shape.repair, body.shape.surface
+        return None, False, None
+
+    def _reference(self, file: Any, repair: bool, mesh: Any) -> str | None:
+        """The relative name of a file in the folder that still holds this very mesh."""
+        if file is None or not (path := Path(file).resolve()).is_relative_to(self.folder):
+            return None
+        reference = path.relative_to(self.folder).as_posix()
+        try:
+            found = meshes.read(inside(self.folder, reference), repair=repair)
+        except PliantError:
+            return None
+        if isinstance(mesh, meshes.TriMesh) and isinstance(found, meshes.TetMesh):
+            found = found.surface()
+        return reference if same_mesh(found, mesh) else None
+
+    def soft_table(self, body: Soft) -> Tables:
+        """The value of `mesh`."""
+        source = body.mesh.source or {}
+        if source and "file" not in source and not body.mesh.sets:
+            return {key: value for key, value in source.items() if (key, value) != ("pattern", "six")}
+        reference = self.kept[body.name]
+        repair = {"repair": True} if reference and source.get("repair") else {}
+        return {"file": reference or self._new_file(body.name, ".node", body.mesh), **repair}
+
+    def shape_table(self, body: Rigid) -> Tables:
+        """The value of `shape`."""
+        reference = self.kept[body.name]
+        repair = {"repair": True} if reference and body.shape.repair else {}
+        return {"mesh": reference or self._new_file(body.name, ".obj", body.shape.surface), **repair}
+
+    def _new_file(self, name: str, suffix: str, mesh: meshes.TetMesh | meshes.TriMesh) -> str:
+        base = f"{self.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"
+        taken = {Path(file).stem for file in (*self.kept.values(), *self.new_files) if file}
+        number = next(n for n in range(len(taken) + 1) if (f"{base}_{n}" if n else base) not in taken)
+        file = (f"{base}_{number}" if number else base) + suffix
+        self.new_files[file] = mesh
+        return file
+
+    def write_files(self) -> None:
+        """Write the meshes that no recipe and no file holds."""
+        for file, mesh in self.new_files.items():
+            meshes.write(self.folder / file, mesh)
+
+
+def same_mesh(first: Any, second: Any) -> bool:
+    """Whether two meshes of one kind have the same points, elements and (tets only) sets."""
+    if type(first) is not type(second):
+        return False
+    tets = isinstance(first, meshes.TetMesh)
+    elements = "tets" if tets else "triangles"
+    alike = np.array_equal(first.points, second.points)
+    alike = alike and np.array_equal(getattr(first, elements), getattr(second, elements))
+    if not tets:
+        return alike
+    sets = first.sets.keys() == second.sets.keys()
+    return alike and sets and all(np.array_equal(first.sets[name], second.sets[name]) for name in first.sets)

@@ -1,0 +1,1 @@
+"""The dual family: box-constrained problems in the impulses."""

@@ -1,0 +1,175 @@
+"""The dual solver with its unbounded rows eliminated: contacts act on the inverse of the primal matrix.
+
+Elements and joints have no bounds, so their impulses are known functions of the velocity and leave the problem
+(theory section 2): A u = M u* + J^T R^-1 b with A = M + J^T R^-1 J over elements and joints, A = M + h (h + beta) K_R
+for elements alone. What is left for MPRGP are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same
+problem, exact however stiff.
+"""
+
+import numpy as np
+
+from pliant.elements.rows import IDENTITY_BASIS
+from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
+from pliant.kernels.cpu.linalg.block_ldl import (
+    BlockFactor,
+    inverse_diagonals,
+    restrict,
+    solve_factored,
+    symmetric_product,
+)
+from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
+from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
+from pliant.kernels.cpu.system import gather_slots, row_product
+from pliant.kernels.cpu.table import row_diagonals
+from pliant.kernels.lanes import LANES
+from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.operators import rows_only
+from pliant.rows import joints as joint_rows
+from pliant.rows.assemble import StepRows
+from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.dual.solver import RIGID, DualSolver, row_count
+from pliant.solve.info import Info
+from pliant.solve.options import Dual
+from pliant.solve.warm import keep_impulses
+from pliant.stepping.dynamics import Prediction, mass_blocks
+
+ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
+
+
+class EliminatedSolver(DualSolver):
+    """Factorises the primal matrix once a step, in float64, and solves for the impulses of the contacts alone."""
+
+    def __init__(self, options: Dual, model, state):
+        super().__init__(options, model, np.float64)
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+        self.joint_pairs = entry_pairs(joints)
+        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
+        first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
+        second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
+        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        every = np.arange(model.triple_count)
+        self.diagonal_blocks = self.pattern.find(every, every)[0]
+        self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
+        self.element_index = np.full((len(model.volume), len(ELEMENT_PAIRS), LANES), -1, np.int64)
+        for k, (i, j) in enumerate(ELEMENT_PAIRS):
+            nodes = model.element_nodes
+            self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
+        self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        self.free = np.ones((model.triple_count, 3))
+        self.free[: model.node_count] = model.free
+        self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+
+    def _signed_index(self, first, second) -> np.ndarray:
+        """Stored block of each pair of triples; -2 - index when it is stored transposed."""
+        index, transposed = self.pattern.find(first, second)
+        return np.where(transposed, -2 - index, index)
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        joints, contacts = rows.joints, rows.touching
+        weight = self._joint_weight(joints, prediction)
+        self.factor, values, right = self._primal(model, prediction, rows, weight, h)
+        u = right.copy()
+        solve_factored(self.factor, u)
+        info = Info("dual eliminated", 0, self._residual(values, u, right), rows=row_count(rows.table))
+        impulse = np.zeros(rows.table.target.size)
+        joint_size = joints.target.size
+        if contacts.slices:
+            change, info, impulse[joint_size:] = self._solve_contacts(model, state, prediction, rows, values, u)
+            u += change
+        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
+        keep_impulses(state, rows, impulse, 0)
+        return u, info
+
+    def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
+        """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
+        diagonal = np.empty(joints.compliance.shape)
+        geometry = (joints.start, joints.triples, joints.jacobian)
+        row_diagonals(*geometry, np.zeros_like(diagonal), prediction.inverse_mass, 0.0, diagonal)
+        softness = self.options.regularization + RIGID * (joints.compliance == 0)
+        return 1 / (joints.compliance + softness * diagonal)
+
+    def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
+        """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
+        lam, mu = model.lam, model.mu
+        element_weight = h * (h + model.damping) * model.volume
+        values = np.zeros((len(self.pattern.row), 3, 3))
+        rotation = rows.elements.rotation
+        assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
+        add_row_blocks(
+            self.joint_pairs[0],
+            self.joint_pairs[1],
+            self.joint_pairs[4],
+            rows.joints.jacobian,
+            np.concatenate([weight, np.zeros_like(weight)], axis=1),
+            self.joint_index,
+            values,
+        )
+        mass = mass_blocks(model, prediction, h)
+        values[self.diagonal_blocks] += mass
+        u = prediction.u
+        right = multiply_diagonal(mass, u)
+        right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
+        joints = rows.joints
+        add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
+        prescribed = np.where(self.free == 0, u, 0.0)
+        if np.any(prescribed):
+            right -= self._product(values, prescribed)
+        right = np.where(self.free == 0, prescribed, right)
+        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
+        return factor(self.pattern, values), values, right
+
+    def _product(self, values, x: np.ndarray) -> np.ndarray:
+        out = np.empty_like(x)
+        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, out)
+        return out
+
+    def _residual(self, values, u, right) -> float:
+        """|A u - b| / |b| of the primal system."""
+        size = np.linalg.norm(right)
+        return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
+
+    def _solve_contacts(self, model, state, prediction, rows: StepRows, values, u):
+        """Change of velocity by the contacts, info, and their impulses."""
+        table = rows.touching
+        estimate = np.empty((model.triple_count, 6))
+        inverse_diagonals(self.diagonal_blocks, values, estimate)
+        estimate[:, :3] *= self.free
+        estimate[:, 3:] *= self.free.all(axis=1, keepdims=True)
+        diagonal = np.empty(table.compliance.shape)
+        geometry = (table.start, table.triples, table.jacobian)
+        row_diagonals(*geometry, table.compliance, estimate, self.options.regularization, diagonal)
+        softness = self.options.regularization / (1 + self.options.regularization)
+        compliance = table.compliance + softness * (diagonal - table.compliance)
+        unit = np.zeros((model.triple_count, 6))
+        unit[:, :3] = self.free
+        system = rows_only(model.triple_count, table, compliance, unit, diagonal, np.float64)
+        operator = EliminatedOperator(system, self.factor, system.scale)
+        goal = table.target.ravel()
+        rate = np.empty(len(goal))
+        row_product(system, u, np.zeros(len(goal)), rate)
+        offset = rows.joints.target.size
+        low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
+        friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
+        x = self._warm_impulses(state, rows, 0)[offset:] / system.scale
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
+        apply_transposed(operator, x)
+        info.solver, info.rows = "dual eliminated", row_count(rows.table)
+        info.active = int(np.count_nonzero((x <= low) | (x >= high)))
+        return system.velocity, info, x * system.scale
+
+
+def elastic_impulses(model, rows: StepRows, weight, h) -> np.ndarray:
+    """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
+    lam, mu = model.lam, model.mu
+    target = np.empty((len(model.volume), 6, LANES))
+    element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
+    slots = np.zeros(model.volume.size * 12 + 1)
+    shaped = slots[:-1].reshape(-1, 12, LANES)
+    element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
+    impulse = np.empty((model.node_count, 3))
+    nothing, unit = np.zeros(model.node_count + 1, np.int64), np.tile([1.0, 1, 1, 0, 0, 0], (model.node_count, 1))
+    gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
+    return impulse

@@ -1,0 +1,68 @@
+"""Joints and contacts by impulses alone: the row table on an inverse mass, or on the inverse of a factorised matrix.
+
+For solvers in which the elements are no rows: explicit steps (J M^-1 J^T + R), and the constant matrix of linear
+elasticity (J A^-1 J^T + R for the nodes, inverse masses for rigid bodies).
+"""
+
+import numpy as np
+
+from pliant.kernels.cpu.linalg.block_ldl import BlockFactor
+from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
+from pliant.kernels.cpu.system import row_product, transposed_product
+from pliant.kernels.cpu.table import row_diagonals
+from pliant.linalg.operators import rows_only
+from pliant.rows.assemble import StepRows
+from pliant.rows.table import Rows
+from pliant.solve.dual.solver import RIGID, DualSolver, row_count
+from pliant.solve.info import Info
+from pliant.solve.options import Dual
+from pliant.solve.warm import keep_impulses
+
+
+class RowSolver(DualSolver):
+    """The dual problem over joints and contacts only, in float64."""
+
+    def __init__(self, tolerance: float, model):
+        super().__init__(Dual(tolerance=tolerance), model, np.float64)
+
+    def solve_rows(
+        self, model, state, rows: StepRows, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None
+    ) -> tuple[np.ndarray, Info]:
+        """The change of velocity (triples, 3) that the rows make at u, and what it took; the warm start is renewed.
+
+        table: rows.table or a copy with some rows left out. inverse_mass (triples, 6); with a factor of the nodes'
+        matrix, only an estimate for the nodes that scales their rows, and free (nodes, 3) says which components move.
+        """
+        if not table.slices:
+            keep_impulses(state, rows, np.zeros(0), 0)
+            return np.zeros_like(u), Info("rows")
+        diagonal = np.empty(table.compliance.shape)
+        row_diagonals(table.start, table.triples, table.jacobian, table.compliance, inverse_mass, 0.0, diagonal)
+        softness = np.zeros(table.compliance.shape)
+        joints = slice(0, rows.joint_slices)
+        softness[joints] = RIGID * (table.compliance[joints] == 0) * diagonal[joints]
+        gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
+        compliance, diagonal = table.compliance + softness, diagonal + softness
+        system = rows_only(model.triple_count, table, compliance, gather, diagonal, np.float64)
+        operator = system if factor is None else EliminatedOperator(system, factor, system.scale)
+        rate = np.empty(table.target.size)
+        row_product(system, u, np.zeros_like(rate), rate)
+        low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
+        friction = self._friction(rows, diagonal.ravel(), 0)
+        x = self._warm_impulses(state, rows, 0) / system.scale
+        info = self._minimise(operator, system.scale * table.target.ravel() - rate, low, high, friction, x)
+        if factor is None:
+            transposed_product(system, x, system.velocity)
+        else:
+            apply_transposed(operator, x)
+        keep_impulses(state, rows, x * system.scale, 0)
+        info.rows, info.active = row_count(table), int(np.count_nonzero((x <= low) | (x >= high)))
+        return system.velocity, info
+
+
+def _unit_for_nodes(inverse_mass: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Rigid bodies as they are, nodes with the unit matrix: what follows are the factors."""
+    gather = inverse_mass.copy()
+    gather[: len(free)] = 0.0
+    gather[: len(free), :3] = free
+    return gather

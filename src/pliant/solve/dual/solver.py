@@ -1,0 +1,171 @@
+"""The dual solver (BV): a box-constrained problem in the impulses, (J M^-1 J^T + R) lambda = b - J u*."""
+
+import numpy as np
+
+from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, compliance
+from pliant.kernels.cpu.adjacency import slot_adjacency
+from pliant.kernels.cpu.elements import element_diagonals, element_targets
+from pliant.kernels.cpu.linalg.friction import Friction
+from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
+from pliant.kernels.cpu.linalg.operators import SystemOperator
+from pliant.kernels.cpu.linalg.pgs import solve_pgs
+from pliant.kernels.cpu.system import row_product, transposed_product
+from pliant.kernels.cpu.table import count_rows, row_diagonals
+from pliant.kernels.lanes import LANES
+from pliant.rows.assemble import StepRows
+from pliant.rows.table import Rows
+from pliant.solve.dual.gaps import close_joint_gaps
+from pliant.solve.info import Info
+from pliant.solve.options import Dual
+from pliant.solve.warm import keep_impulses, warm_impulses
+from pliant.stepping.dynamics import Prediction
+
+POWER_ITERATIONS = 15  # BV 3.7
+# Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
+RIGID = 1e-5
+
+
+class DualSolver:
+    """Elements, joints and contacts as rows of one matrix-free operator."""
+
+    def __init__(self, options: Dual, model, dtype):
+        self.options, self.dtype = options, np.dtype(dtype)
+        basis = DIAGONAL_BASIS if options.diagonal else IDENTITY_BASIS
+        self.basis64 = basis
+        self.basis = np.array(basis, self.dtype)
+        self.ones64 = tuple(np.array(basis).reshape(3, 3).sum(axis=1).tolist())
+        self.ones = np.array(self.ones64, self.dtype)
+        self.gradients = model.gradients.astype(dtype)
+
+    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
+        """The new velocity triples and what it took; the state's warm start is renewed."""
+        operator, diagonal = self._operator(model, prediction, rows, h)
+        element_size = model.volume.size * 6
+        b = self._right_hand_side(model, prediction, rows, operator, h)
+        low, high = self._bounds(rows, operator.scale, element_size)
+        friction = self._friction(rows, diagonal, element_size)
+        x = self._warm_impulses(state, rows, element_size) / operator.scale
+        info = self._minimise(operator, b, low, high, friction, x)
+        impulse = (x * operator.scale).astype(np.float64)
+        velocity = np.empty(prediction.u.shape, self.dtype)
+        transposed_product(operator, x, velocity)
+        keep_impulses(state, rows, impulse, element_size)
+        info.rows = model.element_count * 6 + row_count(rows.table)
+        info.active = int(np.count_nonzero((x <= low) | (x >= high)))
+        return prediction.u + velocity, info
+
+    def _operator(self, model, prediction, rows: StepRows, h) -> tuple[SystemOperator, np.ndarray]:
+        """The scaled operator, and its unscaled diagonal."""
+        table, dtype, regularization = rows.table, self.dtype, self.options.regularization
+        element_compliance = compliance(model, h)
+        element_diagonal = np.empty((len(model.volume), 6, LANES))
+        single, coupled = element_compliance[:, 0], element_compliance[:, 1]
+        geometry = (model.element_nodes, model.gradients, rows.elements.rotation, prediction.inverse_mass)
+        element_diagonals(*geometry, single, coupled, self.basis64, self.ones64, 0.0, element_diagonal)
+        if regularization:
+            own = np.repeat(single[:, None], 6, axis=1)
+            own[:, :3] += coupled[:, None] * np.square(self.ones64)[:, None]
+            own[:, 3:] *= 2
+            single += regularization * (element_diagonal - own).mean(axis=1)
+            element_diagonals(*geometry, single, coupled, self.basis64, self.ones64, 0.0, element_diagonal)
+        row_diagonal = np.empty(table.compliance.shape)
+        arguments = (table.start, table.triples, table.jacobian, table.compliance, prediction.inverse_mass)
+        row_diagonals(*arguments, 0.0, row_diagonal)
+        softness = np.full(table.compliance.shape, regularization)
+        softness[: rows.joint_slices] += RIGID * (table.compliance[: rows.joint_slices] == 0)
+        row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
+        row_diagonal += row_compliance - table.compliance
+        diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])
+        first_row_slot = model.volume.size * 12
+        row_adjacency = slot_adjacency(table.triples, table.jacobian, first_row_slot, model.triple_count)
+        operator = SystemOperator(
+            nodes=model.element_nodes,
+            gradients=self.gradients,
+            rotation=rows.elements.rotation.astype(dtype),
+            compliance=element_compliance.astype(dtype),
+            basis=self.basis,
+            ones=self.ones,
+            start=table.start,
+            triples=table.triples,
+            jacobian=table.jacobian.astype(dtype),
+            compliance_rows=row_compliance.astype(dtype),
+            adjacency_start=model.adjacency_start,
+            adjacency=model.adjacency,
+            row_adjacency_start=row_adjacency[0],
+            row_adjacency=row_adjacency[1],
+            inverse_mass=prediction.inverse_mass.astype(dtype),
+            scale=(1 / np.sqrt(diagonal)).astype(dtype),
+            velocity=np.empty((model.triple_count, 3), dtype),
+            slots=np.zeros(first_row_slot + table.triples.size * 3 + 1, dtype),
+        )
+        return operator, diagonal
+
+    def _right_hand_side(self, model, prediction, rows: StepRows, operator, h) -> np.ndarray:
+        """scale (b - J u*)."""
+        target = np.empty((len(model.volume), 6, LANES))
+        element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, self.basis64, target)
+        goal = np.concatenate([target.ravel(), rows.table.target.ravel()])
+        out, nothing = np.empty(len(goal), self.dtype), np.zeros(len(goal), self.dtype)
+        row_product(operator, prediction.u.astype(self.dtype), nothing, out)
+        return (operator.scale * goal).astype(self.dtype) - out
+
+    def _bounds(self, rows: StepRows, scale, element_size) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the scaled impulses; elements have none."""
+        low, high = np.full(len(scale), -np.inf, self.dtype), np.full(len(scale), np.inf, self.dtype)
+        low[element_size:] = rows.table.low.ravel() / scale[element_size:]
+        high[element_size:] = rows.table.high.ravel() / scale[element_size:]
+        return low, high
+
+    def _friction(self, rows: StepRows, diagonal, element_size) -> Friction:
+        """Contacts whose tangent bounds follow the normal impulse."""
+        normal = rows.contact_index + element_size
+        coefficient = rows.table.friction.ravel()[_block_of(rows.contact_index)]
+        rough = coefficient > 0
+        normal, coefficient = normal[rough], coefficient[rough].astype(self.dtype)
+        first, second = normal + LANES, normal + 2 * LANES
+        step = np.maximum(diagonal[first], diagonal[second]).astype(self.dtype)
+        return Friction(normal, first, second, coefficient, step, self.options.friction == "cone")
+
+    def _warm_impulses(self, state, rows: StepRows, element_size) -> np.ndarray:
+        """Impulses of the step before; zero for a cold start."""
+        impulse = warm_impulses(state, rows, element_size)
+        return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
+
+    def _minimise(self, operator, b, low, high, friction, x) -> Info:
+        options = self.options
+        work = np.empty((4, len(x)), self.dtype)
+        if options.method == "pgs":
+            sweeps, residual = solve_pgs(
+                operator, b, low, high, friction, x, work, options.tolerance, options.max_iterations
+            )
+            return Info("dual pgs", sweeps, residual, residual <= options.tolerance)
+        direction = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30)
+        products, residual, refreshes = solve_mprgp(
+            operator,
+            b,
+            low,
+            high,
+            friction,
+            x,
+            work,
+            options.tolerance,
+            options.max_iterations,
+            direction,
+            POWER_ITERATIONS,
+        )
+        return Info("dual mprgp", products, residual, residual <= options.tolerance, refreshes=refreshes)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
+        took."""
+        return close_joint_gaps(model, rows, inverse_mass, self.dtype)
+
+
+def _block_of(index: np.ndarray) -> np.ndarray:
+    """Block (slice, lane) number of a flat row index."""
+    return index // (3 * LANES) * LANES + index % LANES
+
+
+def row_count(table) -> int:
+    """Rows that touch anything."""
+    return int(count_rows(table.start, table.jacobian))

@@ -1,0 +1,1 @@
+"""Newton's method on the incremental potential of a step."""

@@ -1,0 +1,51 @@
+"""Where the blocks of elements and joints lie in a factorised primal matrix, and their numbers."""
+
+import numpy as np
+
+from pliant.kernels.cpu.linalg.block_ldl import restrict
+from pliant.kernels.cpu.linalg.scatter import scatter_blocks
+from pliant.kernels.cpu.rows import add_row_blocks
+from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.rows.table import Rows, entry_pairs
+
+ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
+
+
+class FactorPattern:
+    """Where the blocks of elements and joints lie in L D L^T, found once."""
+
+    def __init__(self, model, joints: Rows, free: np.ndarray):
+        self.free = free
+        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
+        pairs = entry_pairs(joints)
+        first = np.concatenate([pair[0] for pair in tets] + [pairs[2]])
+        second = np.concatenate([pair[1] for pair in tets] + [pairs[3]])
+        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        column_length = np.diff(self.pattern.start).astype(float)
+        self.work = float(np.sum(column_length * (column_length + 1) / 2))
+        every = np.arange(model.triple_count)
+        self.diagonal_blocks = self.pattern.find(every, every)[0]
+        self.element_index = np.full((model.volume.size, len(ELEMENT_PAIRS)), -1, np.int64)
+        there = np.flatnonzero(model.volume.ravel() > 0)
+        for k, (i, j) in enumerate(ELEMENT_PAIRS):
+            self.element_index[there, k] = self.signed_index(model.tets[:, i], model.tets[:, j])[0]
+
+    def signed_index(self, first, second) -> tuple[np.ndarray, np.ndarray]:
+        """Stored block of each pair of triples, -2 - index when it is stored transposed; and whether there is one."""
+        index, transposed, found = self.pattern.look_up(first, second)
+        return np.where(transposed, -2 - index, index), found
+
+    def factorise(self, blocks, mass, rows: Rows, curvature):
+        """Numbers of the factors L D L^T."""
+        return factor(self.pattern, self.assemble_upper(blocks, mass, rows, curvature))
+
+    def assemble_upper(self, blocks, mass, rows: Rows, curvature) -> np.ndarray:
+        """Upper blocks (k, 3, 3) of the matrix. Pairs of triples that only contacts couple are left out."""
+        values = np.zeros((len(self.pattern.row), 3, 3))
+        scatter_blocks(blocks, self.element_index, values)
+        values[self.diagonal_blocks] += mass
+        i, j, triple_i, triple_j, place = entry_pairs(rows)
+        index, found = self.signed_index(triple_i, triple_j)
+        add_row_blocks(i[found], j[found], place[found], rows.jacobian, curvature, index[found], values)
+        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
+        return values

@@ -1,0 +1,189 @@
+"""The primal system M + h^2 K + J^T G J: assembled from element blocks, solved by the method that fits it."""
+
+import numpy as np
+from numba import get_num_threads
+
+from pliant.kernels.cpu.linalg.pcg import (
+    BlockJacobi,
+    FactorPreconditioner,
+    RowTerms,
+    apply_block_jacobi,
+    apply_factor,
+    dot_slices,
+    multiply,
+    solve_pcg,
+)
+from pliant.kernels.cpu.linalg.row_diagonals import add_row_diagonals
+from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
+from pliant.kernels.cpu.linalg.triples import dot
+from pliant.kernels.cpu.stiffness import ElementTerms, element_stiffness
+from pliant.kernels.lanes import LANES
+from pliant.linalg.sliced import sliced_pattern
+from pliant.linalg.two_level import Pieces, two_level
+from pliant.rows.table import Rows
+from pliant.solve.newton.factor_pattern import FactorPattern
+from pliant.solve.newton.library_factor import LibraryFactor
+
+# Multiplications of 3x3 blocks up to which a factorisation beats iterations, and pieces above which iterations have too
+# large a coarse level.
+DIRECT_WORK, MOST_PIECES = 25_000, 150
+MOST_TRIPLES = 20_000
+MAX_ITERATIONS = 2000
+# Choices of the linear solver with block Jacobi alone.
+ONE_LEVEL = ("jacobi", "matrix-free")
+LIBRARIES = ("superlu", "pardiso")
+# Slices of rows from which on several threads pay.
+PARALLEL_SLICES = 96
+
+
+class PrimalSystem:
+    """The matrix of a model, with its pattern; `linear`: as in pliant.Newton."""
+
+    def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
+        self.count, self.node_count = model.triple_count, model.node_count
+        tets = self._pattern_elements(model)
+        self.pattern = sliced_pattern(self.count, tets, np.flatnonzero(model.volume.ravel() > 0)[: len(tets)])
+        self.free = np.ones((self.count, 3))
+        self.free[: self.node_count] = model.free
+        self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
+        self.pieces = Pieces.of(model)
+        self.factors = None
+        # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
+        small = self.count <= min(direct_work / 5, MOST_TRIPLES) or self.pieces.count > MOST_PIECES
+        if linear == "cholesky" or (linear == "auto" and small):
+            factors = FactorPattern(model, joints, self.free)
+            if linear == "cholesky" or factors.work <= direct_work or self.pieces.count > MOST_PIECES:
+                self.factors = factors
+        self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
+        self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
+        dtype = np.float64 if self.factors or self.library else np.float32
+        self.dtype, pattern = np.dtype(dtype), self.pattern
+        self.sums = np.empty((pattern.column.size, 9), dtype)
+        self.packed_free = pattern.pack(self.free, dtype, 1.0)
+        self.offsets = pattern.offsets()
+        self.placed_pieces = self.pieces.placed(pattern)
+        self._make_room(model, dtype)
+        shape = (pattern.slices, 3, LANES)
+        self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
+        self.inverse = np.empty((pattern.slices, 9, LANES), dtype)
+
+    def _pattern_elements(self, model) -> np.ndarray:
+        """The elements (k, 4) whose blocks are assembled."""
+        return model.tets
+
+    def _make_room(self, model, dtype) -> None:
+        """Room for the matrix and for what it is assembled from."""
+        start, column = self.pattern.start, self.pattern.column
+        self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
+        self.matrix = SlicedMatrix(start, column, np.empty((len(column), 9, LANES), dtype))
+
+    def take(self, terms: ElementTerms) -> None:
+        """Take the elements' stiffness for the next `assemble`."""
+        element_stiffness(*terms, self.blocks)
+
+    def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
+        """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
+
+        x (n, 3): where the nodes are, to renew the coarse level of the preconditioner; None: it stays.
+        """
+        pattern, dtype = self.pattern, self.dtype
+        diagonal = np.zeros((pattern.slices * LANES, 9), dtype)
+        diagonal[pattern.place] = mass.reshape(-1, 9)
+        diagonal = np.ascontiguousarray(diagonal.reshape(-1, LANES, 9).transpose(0, 2, 1))
+        lists = (pattern.part_start, pattern.source, pattern.target)
+        places = (pattern.start, pattern.column)
+        gather_matrix(*places, *lists, self.blocks, self.packed_free, diagonal, self.sums, self.matrix.values)
+        self.rows = RowTerms(
+            rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
+        )
+        self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
+        invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
+        if self.library:
+            self.library.factorise_library(self.blocks, mass, rows, curvature)
+        elif self.factors:
+            numbers = self.factors.factorise(self.blocks, mass, rows, curvature)
+            self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
+        else:
+            self._precondition(x)
+
+    def _extra_diagonals(self) -> np.ndarray:
+        """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
+        extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
+        add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
+        return extra
+
+    def _precondition(self, x: np.ndarray | None) -> None:
+        """Two levels at the start of a step; later iterations keep the coarse level and renew the blocks."""
+        if self.linear in ONE_LEVEL:
+            self.preconditioner = BlockJacobi(self.inverse)
+        elif x is not None:
+            arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
+            self.preconditioner = two_level(self.placed_pieces, self.pattern, *arguments)
+
+    def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
+        if self.library:
+            return self._solve_library(b * self.free, tolerance)
+        # of unit size, so that no number of a float32 solve is denormal
+        size = np.abs(b).max(initial=1e-300)
+        right = self.pattern.pack(b * self.free / size, self.dtype)
+        iterations, _, self.indefinite = solve_pcg(
+            self.matrix,
+            self.rows,
+            self.packed_free,
+            self.preconditioner,
+            right,
+            self.x,
+            self.work,
+            tolerance,
+            MAX_ITERATIONS,
+            self.parallel,
+        )
+        return size * self.pattern.unpack(self.x), iterations
+
+    def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """As `solve`; but with factors simply these, which lack what contacts couple and need no positive matrix."""
+        self.indefinite = False
+        if self.library:
+            return self.free * self.library.solve(b * self.free), 1
+        if not self.factors:
+            return self.solve(b, tolerance)
+        apply_factor(self.preconditioner, self.pattern.pack(b * self.free, self.dtype), self.x)
+        return self.free * self.pattern.unpack(self.x), 1
+
+    def product(self, u: np.ndarray) -> np.ndarray:
+        """(A + J^T G J) u over the free components (n, 3)."""
+        x = self.pattern.pack(u * self.free, self.dtype)
+        multiply(self.matrix, self.rows, self.packed_free, x, self.x, self.parallel)
+        return self.pattern.unpack(self.x)
+
+    def _solve_library(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
+        """Conjugate gradients on the library's factors, which lack only what contacts couple."""
+        x, r = np.zeros_like(b), b.copy()
+        z = self.free * self.library.solve(r)
+        p, rz = z, float(dot(r, z))
+        first, iterations, self.indefinite = rz, 0, rz < 0.0
+        while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
+            packed = self.pattern.pack(p, self.dtype)
+            multiply(self.matrix, self.rows, self.packed_free, packed, self.x, self.parallel)
+            q = self.pattern.unpack(self.x)
+            alpha = rz / float(dot(p, q))
+            x, r = x + alpha * p, r - alpha * q
+            z = self.free * self.library.solve(r)
+            new = float(dot(r, z))
+            p, rz, iterations = z + new / rz * p, new, iterations + 1
+            self.indefinite = rz < 0.0
+        return x, iterations
+
+    def local_norm(self, gradient: np.ndarray) -> float:
+        """sqrt(g^T D^-1 g) with the diagonal blocks D."""
+        r = self.pattern.pack(gradient, self.dtype)
+        apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
+        return float(np.sqrt(max(dot_slices(r, self.x), 0.0)))
+
+    def quadratic(self, u: np.ndarray) -> float:
+        """u^T A u without the rows, over the free components."""
+        x = self.pattern.pack(u * self.free, self.dtype)
+        nothing = RowTerms(np.zeros(1, np.int64), self.rows.offset[:0], self.rows.jacobian[:0], self.rows.weight[:0])
+        multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
+        return float(dot_slices(x, self.x))

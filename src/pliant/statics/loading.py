@@ -1,0 +1,200 @@
+"""Equilibrium of a scene: Newton's method on the total potential, in load steps (S 4.4 with h -> infinity).
+
+A static solve is an implicit step from rest with a very long time step: inertia then vanishes beside stiffness, and the
+step's potential is the total potential energy. Scenes with rigid bodies or contacts, whose rows are linear only for
+small motions, begin with short steps that grow (pseudo-transient continuation); an implicit step from rest with
+velocity u leaves the forces M u / h out of balance, which says how far equilibrium is.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.errors import SolverError
+from pliant.jit import use_threads
+from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.scene.checks import at_time
+from pliant.simulation import Simulation
+from pliant.solve.make import make_solver
+from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.options import Newton
+from pliant.solve.warm import scale_impulses
+from pliant.statics.checks import refuse_free_motions, refuse_inverted
+from pliant.stepping.dynamics import mass_blocks, predict
+from pliant.stepping.step import step
+
+# Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
+STATIC_DIRECT_WORK = 1e7
+# Length of a static step against the time in which a node answers the stiffness around it.
+LONG = 1e6
+# First step [s] of a scene with rigid bodies or contacts, its growth, and the largest turn [rad] of a body in a step.
+FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
+# Most steps for one load, and how often a load step that fails is halved.
+MOST_STEPS, MOST_HALVINGS = 400, 6
+# Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
+# of the scene, of a long step and of one that still pushes contacts apart.
+BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
+
+
+def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+    """A simulation at rest in equilibrium; see Scene.equilibrium."""
+    solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
+    if not isinstance(solver, Newton):
+        raise SolverError(f"equilibrium needs pliant.Newton(...), got {solver!r}")
+    if not isinstance(load_steps, int) or load_steps < 1:
+        raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
+    sim = Simulation(scene, dt, solver=solver, threads=threads)
+    euler = replace(solver, integrator="euler")
+    sim.working_solver = NewtonSolver(euler, sim.model, sim.state, STATIC_DIRECT_WORK)
+    swinging = refuse_free_motions(sim.model, sim.state)
+    with use_threads(sim.thread_count):
+        Loading(sim, time, long=not swinging).run(load_steps)
+    refuse_inverted(sim.model, sim.state)
+    return sim
+
+
+class Loading:
+    """A scene on its way to equilibrium under loads that grow from none to all."""
+
+    def __init__(self, sim: Simulation, time: float, long: bool):
+        self.sim, self.time, self.solver = sim, time, sim.working_solver
+        self.solver.static = True
+        self.long = long and not self._may_touch()
+        self.length = sim.dt  # [s] of the step whose impulses the state holds
+        points = _points(sim.state)
+        self.size = max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
+
+    def _may_touch(self) -> bool:
+        return (
+            any(len(surface.against) for surface in self.sim.model.soft_surfaces) or len(self.sim.model.collidable) > 1
+        )
+
+    def run(self, load_steps: int) -> None:
+        """All load steps; one that fails is taken in halves."""
+        done, share, halvings = 0.0, 1.0 / load_steps, 0
+        while done < 1.0 - 1e-12:
+            target = min(done + share, 1.0)
+            before, length = self.sim.state.copy(), self.length
+            try:
+                self._balance(scaled(self.sim.model, target, self.time))
+            except SolverError as error:
+                halvings += 1
+                if halvings > MOST_HALVINGS:
+                    raise SolverError(
+                        f"no equilibrium found beyond {done:.3g} of the load: {error}. Try more load_steps; a "
+                        f"structure that snaps or collapses has none nearby"
+                    ) from None
+                self.sim.state, self.length, share = before, length, 0.5 * share
+                continue
+            done = target
+        self._rest()
+
+    def _balance(self, model) -> None:
+        """Steps under one load until forces balance."""
+        state, sim = self.sim.state, self.sim
+        h = LONG * _answer_time(model) if self.long else FIRST_STEP
+        self.solver.motion = 0.0
+        for _ in range(MOST_STEPS):
+            _hold(state)
+            scale_impulses(state, h / self.length)
+            self.length = h
+            if not self.long:  # small motions count as well: they push contacts apart
+                self.solver.motion = 0.0
+            before = state.copy()
+            sim.info = step(model, state, self.solver, h)
+            moved = float(np.abs(_points(state) - _points(before)).max())
+            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
+            if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
+                h *= 0.25
+                if h < 1e-6:
+                    raise SolverError("the step length fell to nothing")
+                sim.state = state = before
+                continue
+            balance = _imbalance(model, state, h)
+            still = moved <= (STILL if self.long else SETTLED) * self.size
+            settled = still and (self.long or balance <= BALANCE)
+            settled = (settled or (self.long and self._smooth())) and not sim.info.tangled
+            if sim.info.converged and settled:
+                sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
+                return
+            if self.long and not sim.info.converged:
+                raise SolverError(f"Newton stopped at residual {sim.info.residual:.1e}")
+            if not self.long:
+                h *= GROWTH
+        raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
+
+    def _smooth(self) -> bool:
+        """Whether one long step is the answer: nothing in the scene is linear for small motions only, or creeps."""
+        return not len(self.sim.model.joints.family) and not self.sim.model.plastic
+
+    def _rest(self) -> None:
+        """Velocities of an equilibrium, and impulses for the time step of the simulation."""
+        state, sim = self.sim.state, self.sim
+        _hold(state)
+        scale_impulses(state, sim.dt / self.length)
+        state.warm.change = np.zeros_like(state.warm.change)
+        state.time, state.step = self.time, 0
+        sim.working_solver = make_solver(sim.solver, sim.model, state, sim.precision)
+
+
+def scaled(model, share: float, time: float):
+    """The model without damping, with a share of all loads and prescribed displacements, frozen at a time [s]."""
+
+    def part(value):
+        return share * at_time(value, time)
+
+    return replace(
+        model,
+        gravity=share * model.gravity,
+        node_mass_damping=np.zeros_like(model.node_mass_damping),
+        damping=np.zeros_like(model.damping),
+        node_damping=np.zeros_like(model.node_damping),
+        joints=replace(model.joints, damping=np.zeros_like(model.joints.damping)),
+        node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],
+        pressures=[(triangles, part(pressure)) for triangles, pressure in model.pressures],
+        pins=[
+            replace(pin, velocity=None, displacement=None if pin.displacement is None else part(pin.displacement))
+            for pin in model.pins
+        ],
+        driven=[],
+        body_forces=[(body, part(vector), point) for body, vector, point in model.body_forces],
+        body_torques=[(body, part(vector)) for body, vector in model.body_torques],
+    )
+
+
+def _points(state) -> np.ndarray:
+    """Nodes and centres of rigid bodies (k, 3)."""
+    return np.concatenate([state.x, state.body_position])
+
+
+def _answer_time(model) -> float:
+    """The longest time sqrt(m / k) of a node [s]."""
+    return float(np.sqrt(np.max(model.node_mass / np.maximum(model.node_stiffness, 1e-300))))
+
+
+def _hold(state) -> None:
+    """Take all velocity away."""
+    state.v, state.previous_velocity = np.zeros_like(state.v), np.zeros_like(state.v)
+    state.body_velocity = np.zeros_like(state.body_velocity)
+    state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
+
+
+def _imbalance(model, state, h: float) -> float:
+    """Forces out of balance after a step from rest, M u / h, relative to the applied ones, in the norm of largest."""
+    after = state.velocity_triples()
+    rest = replace_velocities(state)
+    prediction = predict(model, rest, h)
+    mass = mass_blocks(model, prediction, h)
+    free = np.ones(after.shape)
+    free[: model.node_count] = model.free
+    free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+    force = multiply_diagonal(mass, free * after) / h
+    applied = multiply_diagonal(mass, free * prediction.u) / h
+    return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))
+
+
+def replace_velocities(state):
+    """The state at rest."""
+    rest = state.copy()
+    _hold(rest)
+    return rest

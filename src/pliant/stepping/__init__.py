@@ -1,0 +1,1 @@
+"""One step, prediction and integration, integrators."""
