@@ -112,7 +112,7 @@ def rewritten(stored, path, **changes):
         ({"state_x": np.zeros((3, 3))}, "x of the state does not fit"),
         ({"state_x": np.full((27, 3), np.nan)}, "x of the state does not fit"),
         ({"state_v": np.zeros((27, 3), np.float32)}, "v of the state does not fit"),
-        ({"state_warm_contacts": np.zeros((2, 2))}, "warm_contacts of the state does not fit"),
+        ({"state_impulses_contacts": np.zeros((2, 2))}, "impulses_contacts of the state does not fit"),
         ({"mesh_../evil.node_points": np.zeros((4, 3))}, "leads elsewhere"),
     ],
 )

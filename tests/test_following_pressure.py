@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
+from pliant.model.loads import pressure_forces
 from pliant.solve.newton.following import FollowingPressure
-from pliant.stepping.dynamics import pressure_forces
 
 YOUNG, SIDE = 1e6, 0.1
 

@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.errors import SceneError
 from pliant.scene import selections
-from pliant.scene.checks import number
+from pliant.checks import number
 from pliant.scene_file.files import RunSettings, describe, load, read, same, save
 from pliant.scene_file.run import option_kinds
 from pliant.scene_file.schema import FILE_LAWS

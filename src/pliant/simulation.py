@@ -1,6 +1,7 @@
 """A running simulation: stepping, reading, setting, saving."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from pliant.model.build import build
 from pliant.readers import reactions, report
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Pin, Rigid, Soft
-from pliant.scene.checks import number, unit_quaternion, vector
+from pliant.checks import number, unit_quaternion, vector
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
@@ -51,7 +52,7 @@ class Simulation:
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
         with use_threads(self.thread_count):
             for _ in range(n):
-                self.info = advance(self.model, self.state, self.working_solver, self.dt)
+                self.state, self.info = advance(self.model, self.state, self.working_solver, self.dt)
         return self
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
@@ -97,34 +98,34 @@ class Simulation:
         i = self._rigid(body)
         return self.state.body_velocity[i].copy(), self.state.body_angular_velocity[i].copy()
 
-    def _forget_the_past(self) -> None:
-        """A state that is set has no step before it from which BDF2 could go on."""
-        self.state.before = np.zeros(0)
+    def _set(self, place, **values) -> None:
+        """Replace parts of the state's arrays; what is set has no step before it from which BDF2 could go on."""
+        changed = {}
+        for name, value in values.items():
+            changed[name] = getattr(self.state, name).copy()
+            changed[name][place] = value
+        self.state = replace(self.state.remembering("bdf2"), **changed)
 
     def set_positions(self, body: Soft, x) -> None:
         """Put the nodes of a soft body at x (n, 3) [m]."""
-        self._forget_the_past()
-        self.state.x[self._nodes(body)] = _matrix(x, self.positions(body).shape, "positions")
+        self._set(self._nodes(body), x=_matrix(x, self.positions(body).shape, "positions"))
 
     def set_velocities(self, body: Soft, v) -> None:
         """Give the nodes of a soft body the velocities v (n, 3) [m/s]; prescribed components stay as the pins say."""
-        self._forget_the_past()
-        self.state.v[self._nodes(body)] = _matrix(v, self.velocities(body).shape, "velocities")
+        self._set(self._nodes(body), v=_matrix(v, self.velocities(body).shape, "velocities"))
 
     def set_pose(self, body: Rigid, position, rotation=None) -> None:
         """Put a rigid body's shape at a position [m], with a rotation (w, x, y, z) or the one it has."""
-        self._forget_the_past()
         i = self._rigid(body)
         rotation = self.pose(body)[1] if rotation is None else np.array(unit_quaternion(rotation, "rotation"))
-        self.state.body_rotation[i] = multiply_quaternions(rotation, self.model.principal_rotation[i])
-        self.state.body_position[i] = vector(position, "position") + rotation_matrix(rotation) @ self.model.centre[i]
+        centre = vector(position, "position") + rotation_matrix(rotation) @ self.model.centre[i]
+        turned = multiply_quaternions(rotation, self.model.principal_rotation[i])
+        self._set(i, body_position=centre, body_rotation=turned)
 
     def set_twist(self, body: Rigid, velocity, angular_velocity=(0, 0, 0)) -> None:
         """Give a rigid body a velocity of its centre of mass [m/s] and an angular velocity [rad/s]."""
-        self._forget_the_past()
-        i = self._rigid(body)
-        self.state.body_velocity[i] = vector(velocity, "velocity")
-        self.state.body_angular_velocity[i] = vector(angular_velocity, "angular_velocity")
+        spin = vector(angular_velocity, "angular_velocity")
+        self._set(self._rigid(body), body_velocity=vector(velocity, "velocity"), body_angular_velocity=spin)
 
     def energy(self) -> report.Energy:
         """Energies by kind [J]: kinetic, elastic, gravitational, of compliant joints, and their total."""

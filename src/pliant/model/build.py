@@ -9,11 +9,12 @@ from pliant.errors import SceneError
 from pliant.kernels.cpu.shapes import MESH
 from pliant.kernels.lanes import LANES, group_count, to_lanes
 from pliant.model.joints import build_joints
-from pliant.model.model import LawRange, Model, Pinned, SoftSurface, State, WarmStart
+from pliant.model.model import LawRange, Model, Pinned, SoftSurface
 from pliant.model.springs import element_share
+from pliant.model.state import State, first_state
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.checks import at_time
+from pliant.checks import at_time
 from pliant.scene.scene import Scene
 
 
@@ -24,12 +25,12 @@ def build(scene: Scene) -> tuple[Model, State]:
     softs, rigids = scene.soft_bodies, scene.rigid_bodies
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
     soft, bodies = _build_soft(softs, node_start), _build_rigid(rigids)
-    state = _first_state(softs, bodies)
-    blocks = build_joints(scene, node_start, state.body_position, state.body_rotation)
+    blocks = build_joints(scene, node_start, bodies["position"], bodies["rotation"])
     excluded = _excluded(scene, rigids)
     check_pairs(rigids, excluded)
     count = len(rigids)
     adjacency = _element_adjacency(soft["element_nodes"], soft["volume"], int(node_start[-1]) + 2 * count)
+    motion = [bodies.pop(name) for name in ("position", "rotation", "velocity", "spin")]
     model = Model(
         soft_names=[body.name for body in softs],
         rigid_names=[body.name for body in rigids],
@@ -44,15 +45,12 @@ def build(scene: Scene) -> tuple[Model, State]:
         joints=blocks,
         joint_names=[joint.name for joint in scene.joints],
         **soft,
-        **{name: value for name, value in bodies.items() if name not in ("position", "rotation", "velocity", "spin")},
+        **bodies,
     )
-    state.plastic_strain = np.zeros((len(model.volume), 6, LANES))
-    state.warm = WarmStart(
-        np.zeros((len(model.volume), 6, LANES)),
-        np.zeros((len(blocks.start) - 1, 3, LANES)),
-        np.zeros((model.triple_count, 3)),
-    )
-    return model, state
+    x = np.concatenate([body.nodes.positions for body in softs] or [np.zeros((0, 3))])
+    v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
+    sizes = {"groups": len(model.volume), "joint_slices": len(blocks.start) - 1, "softs": len(softs)}
+    return model, first_state(x, v, *motion, **sizes)
 
 
 def _build_soft(softs: list[Soft], node_start: np.ndarray) -> dict:
@@ -255,16 +253,6 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
         "sample_points": np.concatenate([*samples, np.zeros((0, 3))]),
     }
     return out
-
-
-def _first_state(softs, bodies) -> State:
-    x = np.concatenate([body.nodes.positions for body in softs] or [np.zeros((0, 3))])
-    v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
-    no_warm_start = WarmStart(np.zeros((0, 6, LANES)), np.zeros((0, 3, LANES)), np.zeros((0, 3)))
-    names = ("position", "rotation", "velocity", "spin")
-    of_bodies = (bodies[name].copy() for name in names)
-    of_last_step = (v.copy(), np.zeros_like(v), np.zeros(()), np.zeros(len(softs)))
-    return State(0.0, 0, x, v, *of_bodies, np.zeros((0, 6, LANES)), no_warm_start, *of_last_step)
 
 
 def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:

@@ -5,7 +5,7 @@ linear and an angular triple per rigid body (theory section 1). Element arrays a
 LANES).
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -128,59 +128,3 @@ class Model:
     @property
     def element_count(self) -> int:
         return len(self.tets)
-
-
-@dataclass
-class WarmStart:
-    """Impulses of the last step [N s]: elements (g, 6, LANES), joints (slices, 3, LANES), contacts by key; and the
-    change of velocity (triples, 3) [m/s] that all of them made."""
-
-    elements: np.ndarray
-    joints: np.ndarray
-    change: np.ndarray
-    contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    contacts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-
-
-@dataclass
-class State:
-    """Everything that changes. Body frames are principal frames about centres of mass."""
-
-    time: float  # [s]
-    step: int
-    x: np.ndarray  # (n, 3) node positions [m]
-    v: np.ndarray  # (n, 3) node velocities [m/s]
-    body_position: np.ndarray  # (b, 3) centres of mass [m]
-    body_rotation: np.ndarray  # (b, 4) unit quaternions of the principal frames
-    body_velocity: np.ndarray  # (b, 3) [m/s]
-    body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
-    plastic_strain: np.ndarray  # (g, 6, LANES)
-    warm: WarmStart
-    # of the last step, for the reactions of pins
-    previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
-    row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
-    span: np.ndarray  # () length [s] of the implicit step at its end; less than the time step in BDF2 and in parts
-    tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
-    before: np.ndarray = field(default_factory=lambda: np.zeros(0))  # the state before the last step, for BDF2
-
-    def copy(self) -> "State":
-        """A state of its own."""
-        return State.from_arrays({name: np.copy(value) for name, value in self.arrays().items()})
-
-    def velocity_triples(self) -> np.ndarray:
-        """Velocities as triples (n + 2 b, 3)."""
-        bodies = np.stack([self.body_velocity, self.body_angular_velocity], axis=1).reshape(-1, 3)
-        return np.concatenate([self.v, bodies])
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name, for checkpoints."""
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "warm"}
-        warm = {f"warm_{f.name}": getattr(self.warm, f.name) for f in fields(self.warm)}
-        return own | warm
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "State":
-        """The state that `arrays()` described."""
-        warm = WarmStart(**{f.name: arrays[f"warm_{f.name}"] for f in fields(WarmStart)})
-        own = {f.name: arrays[f.name] for f in fields(cls) if f.name not in ("warm", "time", "step")}
-        return cls(time=float(arrays["time"]), step=int(arrays["step"]), warm=warm, **own)

@@ -19,16 +19,16 @@ from pliant.errors import PliantError, SceneError
 from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes import write as write_mesh
-from pliant.model.model import State
+from pliant.model.state import State
 from pliant.scene_file.layout import scene_text
 from pliant.scene_file.run import RunSettings
 from pliant.scene_file.values import FORMAT as SCENE_FORMAT
 from pliant.scene_file.write import check_saveable, describe, name_materials, run_table
 from pliant.simulation import Simulation
-from pliant.stepping.integrators import before_size
+from pliant.stepping.integrators import FIELDS as BDF2_FIELDS
 
 MAGIC = "pliant checkpoint"
-FORMAT = 2
+FORMAT = 3
 SCENE_NAME = "scene.toml"
 # Damaged files end in one of these, depending on where the damage is.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)
@@ -139,13 +139,25 @@ def _read_scene(path: Path, folder: Path, arrays: dict[str, np.ndarray]) -> scen
 def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None:
     """Put the stored state in place of the first one, if it fits."""
     stored = {name.removeprefix("state_"): values for name, values in arrays.items() if name.startswith("state_")}
-    for name, fresh in sim.state.arrays().items():
-        value, expected = stored.get(name), np.asarray(fresh)
+    expected = {name: np.asarray(value) for name, value in sim.state.arrays().items()}
+    expected |= {name: _like(sim, name, path) for name in stored if name.startswith("memory_")}
+    for name, fresh in expected.items():
+        value = stored.get(name)
         if value is None:
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state is missing")
-        # as many contacts as there were; the state before only where an integrator of second order has gone on
-        free = name.startswith("warm_contact") or (name == "before" and len(value) == before_size(sim.state))
-        fits = value.shape[1:] == expected.shape[1:] if free else value.shape == expected.shape
-        if not fits or value.dtype != expected.dtype or value.ndim != expected.ndim or not np.all(np.isfinite(value)):
+        free = name.startswith("impulses_contact")  # as many contacts as there were
+        fits = value.shape[1:] == fresh.shape[1:] if free else value.shape == fresh.shape
+        if not fits or value.dtype != fresh.dtype or value.ndim != fresh.ndim or not np.all(np.isfinite(value)):
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state does not fit its scene")
-    sim.state = State.from_arrays(stored)
+    sim.state = State.from_arrays({name: stored[name] for name in expected})
+
+
+def _like(sim: Simulation, name: str, path: Path) -> np.ndarray:
+    """An array of the shape that one of a solver's or integrator's memory must have."""
+    owner, _, array = name.removeprefix("memory_").partition(".")
+    shapes = {"newton": {"change": sim.state.velocity_triples()}, "dual": {"elements": sim.state.plastic_strain}}
+    shapes["bdf2"] = {field: getattr(sim.state, field) for field in BDF2_FIELDS}
+    try:
+        return shapes[owner][array]
+    except KeyError:
+        raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state belongs to nothing") from None

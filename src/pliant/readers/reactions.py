@@ -9,10 +9,10 @@ from pliant.kernels.cpu.elements import element_elastic_impulses
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.cpu.joints import ANGULAR, DISTANCE
 from pliant.kernels.lanes import LANES
+from pliant.model.loads import node_forces
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
 from pliant.solve.newton.increment import Workspace
-from pliant.stepping.dynamics import node_forces
 
 
 def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
@@ -21,7 +21,7 @@ def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
     rows = Rows.empty(blocks.start)
     joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
     for k in np.flatnonzero((blocks.joint == joint) & (blocks.family != ANGULAR)):
-        impulse = state.warm.joints[blocks.slice[k], :, blocks.lane[k]]
+        impulse = state.impulses.joints[blocks.slice[k], :, blocks.lane[k]]
         if blocks.family[k] == DISTANCE:
             last = rows.start[blocks.slice[k]]
             side = rows.jacobian[last, :3, blocks.lane[k]]

@@ -159,4 +159,4 @@ def _six(tensor: np.ndarray) -> np.ndarray:
 
 def contacts(model, state) -> ContactReport:
     """Contacts of the last step."""
-    return ContactReport(len(state.warm.contact_key), state.warm.contacts.copy())
+    return ContactReport(len(state.impulses.contact_key), state.impulses.contacts.copy())

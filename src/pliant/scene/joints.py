@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from pliant.errors import SceneError
-from pliant.scene.checks import label, number, vector
+from pliant.checks import label, number, vector
 from pliant.scene.selections import Selection, as_selection
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pliant.errors import SceneError
-from pliant.scene.checks import number
+from pliant.checks import number
 from pliant.symbolic import TracedEnergy, trace
 
 # The laws that can be named; every solver says which of them it honours. "custom" is a user's own energy.

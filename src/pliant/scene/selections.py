@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.scene.checks import number, unit_vector, vector
+from pliant.checks import number, unit_vector, vector
 from pliant.scene.faces import Faces
 
 

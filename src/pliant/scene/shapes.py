@@ -9,7 +9,7 @@ import numpy as np
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes import read as read_mesh
-from pliant.scene.checks import number, unit_vector, vector
+from pliant.checks import number, unit_vector, vector
 
 
 @dataclass(frozen=True)

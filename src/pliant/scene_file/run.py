@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
 from pliant.errors import SceneError
-from pliant.scene.checks import vector
+from pliant.checks import vector
 from pliant.scene.scene import Scene
 from pliant.scene_file.problems import Path, Problems
 from pliant.scene_file.values import (

@@ -14,31 +14,31 @@ from pliant.elements.rows import deform, elastic_gradients
 from pliant.elements.springs import spring_forces, without_springs
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.lanes import LANES
-from pliant.rows.assemble import StepRows
+from pliant.model.loads import node_forces
 from pliant.rows.table import Rows
 from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
 from pliant.solve.newton.increment import Workspace
 from pliant.solve.options import Explicit
+from pliant.solve.problem import Problem, Solution
 from pliant.solve.stability import largest_frequency, largest_safe_step
-from pliant.stepping.dynamics import Prediction, node_forces
 
 
 class ExplicitSolver:
     """Forces, and impulses of joints and contacts; warns once when the time step is too long."""
+
+    name = "explicit"
 
     def __init__(self, options: Explicit, model):
         self.options, self.checked = options, None
         self.forces = Forces(model)
         self.rows = RowSolver(options.tolerance, model)
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
-        if self.checked != h:
-            self._check_step(model, state, h)
-        if self.options.method == "symplectic":
-            return self._symplectic(model, state, prediction, rows, h)
-        return self._runge_kutta(model, state, prediction, h)
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        if self.checked != problem.h:
+            self._check_step(problem.model, problem.state, problem.h)
+        return self._symplectic(problem) if self.options.method == "symplectic" else self._runge_kutta(problem)
 
     def _check_step(self, model, state, h: float) -> None:
         """Warn when h is longer than the largest step that keeps the stiffest oscillation bounded."""
@@ -61,18 +61,20 @@ class ExplicitSolver:
                 stacklevel=2,
             )
 
-    def _symplectic(self, model, state, prediction, rows: StepRows, h) -> tuple[np.ndarray, Info]:
+    def _symplectic(self, problem: Problem) -> Solution:
         """u = u* + h M^-1 f(x, v), then the impulses of joints and contacts."""
+        model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n, u = model.node_count, prediction.u.copy()
         force = self.forces(model, state.x, state.v, rows.elements.plastic)
         u[:n] += h * prediction.inverse_mass[:n, :3] * force
         table = without_springs(model.joints, rows.table)
-        change, info = self.rows.solve_rows(model, state, rows, table, u, prediction.inverse_mass)
+        change, impulse, info = self.rows.solve_rows(problem, table, u, prediction.inverse_mass)
         info.solver = "explicit symplectic"
-        return u + change, info
+        return Solution(u + change, impulse, info)
 
-    def _runge_kutta(self, model, state, prediction, h) -> tuple[np.ndarray, Info]:
+    def _runge_kutta(self, problem: Problem) -> Solution:
         """The midpoint rule, or the classical method of fourth order; prescribed velocities hold for the whole step."""
+        model, state, prediction, h = problem.model, problem.state, problem.prediction, problem.h
         n, plastic = model.node_count, state.plastic_strain
         prescribed = model.free == 0
         drag = model.node_mass_damping[:, None]
@@ -94,7 +96,8 @@ class ExplicitSolver:
         u = prediction.u.copy()
         u[:n] = v + h * sum(weight * slope[1] for weight, slope in zip(weights, slopes))
         travel = sum(weight * slope[0] for weight, slope in zip(weights, slopes))
-        return u, Info(f"explicit {self.options.method}", iterations=len(tableau), travel=travel)
+        info = Info(f"explicit {self.options.method}", iterations=len(tableau))
+        return Solution(u, np.zeros(problem.rows.table.target.shape), info, travel=travel)
 
     def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
         """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 
 @dataclass
 class Info:
@@ -14,8 +12,7 @@ class Info:
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
     their own law. settled: whether joints that are met at the end of the step came to rest there. integrator: what a
     step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation inverts elements, or
-    where joints did not settle). active: rows at a bound. timings: seconds per stage of the step. travel (n, 3): mean
-    velocity [m/s] of the nodes over the step, where it is not the one at its end.
+    where joints did not settle). active: rows at a bound. timings: seconds per stage of the step.
     """
 
     solver: str = ""
@@ -34,4 +31,3 @@ class Info:
     integrator: str = ""
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
-    travel: np.ndarray | None = field(default=None, repr=False)

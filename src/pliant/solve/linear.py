@@ -8,18 +8,18 @@ import numpy as np
 
 from pliant.kernels.lanes import from_lanes
 from pliant.linalg.constant import FACTORS, assemble, eliminate
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows
 from pliant.solve.dual.eliminated import elastic_impulses
 from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
 from pliant.solve.options import Linear
-from pliant.solve.warm import keep_impulses
-from pliant.stepping.dynamics import Prediction
+from pliant.solve.problem import Problem, Solution
 
 
 class LinearSolver:
     """One linear system a step; `options.factor` says how it is solved."""
+
+    name = "linear"
 
     def __init__(self, options: Linear, model):
         self.options, self.h = options, None
@@ -43,26 +43,27 @@ class LinearSolver:
         diagonal = restricted.diagonal().reshape(-1, 3)
         self.mobility = np.concatenate([model.free / diagonal, np.zeros_like(diagonal)], axis=1)
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
         if h != self.h:
             self._prepare(model, h)
         n, u = model.node_count, prediction.u.copy()
-        right = self._right_hand_side(model, state, prediction, rows, h)
+        right = self._right_hand_side(problem)
         u[:n], iterations = self.factors.solve(right)
         info = Info(f"linear {self.options.factor}", iterations, linear=self.options.factor)
         if not rows.table.slices:
-            keep_impulses(state, rows, np.zeros(0), 0)
-            return u, info
+            return Solution(u, np.zeros(rows.table.target.shape), info)
         estimate = prediction.inverse_mass.copy()
         estimate[:n] = self.mobility
         factor = self.factors.factor
-        change, rows_info = self.rows.solve_rows(model, state, rows, rows.table, u, estimate, factor, model.free)
+        change, impulse, rows_info = self.rows.solve_rows(problem, rows.table, u, estimate, factor, model.free)
         rows_info.solver, rows_info.linear = info.solver, info.linear
-        return u + change, rows_info
+        return Solution(u + change, impulse, rows_info)
 
-    def _right_hand_side(self, model, state, prediction, rows: StepRows, h) -> np.ndarray:
+    def _right_hand_side(self, problem: Problem) -> np.ndarray:
         """M (v + h g) + h f - h K (x - X) (n, 3); prescribed components hold their velocities."""
+        model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n = model.node_count
         u = prediction.u[:n]
         # M u* with the drag of mass damping: the lumped M (v + h g) + h f

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pliant.errors import SceneError
-from pliant.scene.checks import number
+from pliant.checks import number
 
 LINEAR = ("auto", "cholesky", "pcg", "jacobi", "matrix-free", "superlu", "pardiso")
 

@@ -21,13 +21,11 @@ from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows, concatenate
 from pliant.solve.dual.solver import DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual, Xpbd
-from pliant.solve.warm import keep_impulses
-from pliant.stepping.dynamics import Prediction
+from pliant.solve.problem import Problem, Solution, StepRows
 
 # Young's modulus of "no compliance" relative to the material's.
 RIGID_FACTOR = 1e9
@@ -36,13 +34,16 @@ RIGID_FACTOR = 1e9
 class XpbdSolver(DualSolver):
     """A fixed number of sweeps over rows that follow the positions."""
 
+    name = "xpbd"
+
     def __init__(self, options: Xpbd, model):
         super().__init__(Dual(method="pgs"), model, np.float64)
         self.xpbd, self.substeps = options, int(options.substeps)
         self.model = _without_compliance(model) if options.compliance == "none" else model
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        state, prediction, rows, h = problem.state, problem.prediction, problem.rows, problem.h
         model, element_size = self.model, self.model.volume.size * 6
         u, share = prediction.u.copy(), self._share(rows, h)
         impulse = np.zeros(element_size + rows.table.target.size)
@@ -57,11 +58,10 @@ class XpbdSolver(DualSolver):
             u += prediction.u
             sweep_system(operator, b, low, high, friction, x, u)
             impulse = x * operator.scale
-        keep_impulses(state, rows, impulse, element_size)
         change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
         info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
         info.rows = model.element_count * 6 + row_count(rows.table)
-        return u, info
+        return Solution(u, impulse[element_size:].reshape(rows.table.target.shape), info)
 
     def _rows_at(self, state, rows: StepRows, u: np.ndarray, h: float) -> StepRows:
         """Elements and joints at the positions that the velocity u leads to; contacts as they were."""

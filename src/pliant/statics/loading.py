@@ -13,14 +13,15 @@ import numpy as np
 from pliant.errors import SolverError
 from pliant.jit import use_threads
 from pliant.kernels.cpu.linalg.triples import multiply_diagonal
-from pliant.scene.checks import at_time
+from pliant.checks import at_time
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Newton
-from pliant.solve.warm import scale_impulses
+from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
-from pliant.stepping.dynamics import mass_blocks, predict
+from pliant.stepping.dynamics import predict
+from pliant.stepping.step import scaled as scaled_impulses
 from pliant.stepping.step import step
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
@@ -74,7 +75,7 @@ class Loading:
         done, share, halvings = 0.0, 1.0 / load_steps, 0
         while done < 1.0 - 1e-12:
             target = min(done + share, 1.0)
-            before, length = self.sim.state.copy(), self.length
+            before, length = self.sim.state, self.length
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
             except SolverError as error:
@@ -91,25 +92,24 @@ class Loading:
 
     def _balance(self, model) -> None:
         """Steps under one load until forces balance."""
-        state, sim = self.sim.state, self.sim
+        sim = self.sim
         h = LONG * _answer_time(model) if self.long else FIRST_STEP
         self.solver.motion = 0.0
         for _ in range(MOST_STEPS):
-            _hold(state)
-            scale_impulses(state, h / self.length)
+            before = scaled_impulses(_held(sim.state), h / self.length)
             self.length = h
             if not self.long:  # small motions count as well: they push contacts apart
                 self.solver.motion = 0.0
-            before = state.copy()
-            sim.info = step(model, state, self.solver, h)
+            state, sim.info = step(model, before, self.solver, h)
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
                 h *= 0.25
                 if h < 1e-6:
                     raise SolverError("the step length fell to nothing")
-                sim.state = state = before
+                sim.state = before
                 continue
+            sim.state = state
             balance = _imbalance(model, state, h)
             still = moved <= (STILL if self.long else SETTLED) * self.size
             settled = still and (self.long or balance <= BALANCE)
@@ -129,11 +129,9 @@ class Loading:
 
     def _rest(self) -> None:
         """Velocities of an equilibrium, and impulses for the time step of the simulation."""
-        state, sim = self.sim.state, self.sim
-        _hold(state)
-        scale_impulses(state, sim.dt / self.length)
-        state.warm.change = np.zeros_like(state.warm.change)
-        state.time, state.step = self.time, 0
+        sim = self.sim
+        state = scaled_impulses(_held(sim.state), sim.dt / self.length).remembering(self.solver.name)
+        sim.state = state = replace(state, time=self.time, step=0)
         sim.working_solver = make_solver(sim.solver, sim.model, state, sim.precision)
 
 
@@ -172,18 +170,16 @@ def _answer_time(model) -> float:
     return float(np.sqrt(np.max(model.node_mass / np.maximum(model.node_stiffness, 1e-300))))
 
 
-def _hold(state) -> None:
-    """Take all velocity away."""
-    state.v, state.previous_velocity = np.zeros_like(state.v), np.zeros_like(state.v)
-    state.body_velocity = np.zeros_like(state.body_velocity)
-    state.body_angular_velocity = np.zeros_like(state.body_angular_velocity)
+def _held(state):
+    """The state with all velocity taken away."""
+    still = ("v", "previous_velocity", "body_velocity", "body_angular_velocity")
+    return replace(state, **{name: np.zeros_like(getattr(state, name)) for name in still})
 
 
 def _imbalance(model, state, h: float) -> float:
     """Forces out of balance after a step from rest, M u / h, relative to the applied ones, in the norm of largest."""
     after = state.velocity_triples()
-    rest = replace_velocities(state)
-    prediction = predict(model, rest, h)
+    prediction = predict(model, _held(state), h)
     mass = mass_blocks(model, prediction, h)
     free = np.ones(after.shape)
     free[: model.node_count] = model.free
@@ -191,10 +187,3 @@ def _imbalance(model, state, h: float) -> float:
     force = multiply_diagonal(mass, free * after) / h
     applied = multiply_diagonal(mass, free * prediction.u) / h
     return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))
-
-
-def replace_velocities(state):
-    """The state at rest."""
-    rest = state.copy()
-    _hold(rest)
-    return rest

@@ -2,66 +2,61 @@
 
 x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Euler step of length 2 h / 3 from the state
 in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Joints are met at
-the end of the step (solve.relinearise); rows that are linear at the extrapolated state would gain energy. After a
-contact the next step is Euler's, an extrapolated impact would bounce; and so is one whose extrapolation would turn
-elements inside out, or whose joints do not settle.
+the end of the step (solve.relinearise); rows that are linear at the extrapolated state would gain energy. A step
+in which a contact carries load, and the one after it, is Euler's: an extrapolated impact would bounce. So is one whose
+extrapolation would turn elements inside out, or whose joints do not settle.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pliant.elements.rows import elastic_gradients
 from pliant.elements.tangles import inverted_elements
 from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.model.model import Model
+from pliant.model.state import State
 from pliant.rotations import rotation_matrix
-from pliant.solve.warm import count_as_whole, scale_impulses
-from pliant.stepping.step import step
+from pliant.solve.info import Info
+from pliant.stepping.step import as_whole, scaled, step
 
 # Length of the Euler step within one of BDF2.
 PART = 2 / 3
 FIELDS = ("x", "v", "body_position", "body_rotation", "body_velocity", "body_angular_velocity")
 
 
-def bdf2_step(model, state, solver, h: float):
-    """Advance the state by h [s]; returns the solver's info."""
-    now = {name: getattr(state, name) for name in FIELDS}
-    kept, impulse = replace(state.warm), state.row_impulse
-    time, before = state.time, _unpack(state.before, now)
-    whole = state.copy() if len(model.joints.family) else None
-    touching = len(state.warm.contacts) and np.any(state.warm.contacts[:, 0] > 0)
-    try:
-        upright = not (before is None or touching) and _extrapolate_upright(model, state, before)
-        if not upright:
-            info = step(model, state, solver, h)
-        else:
-            state.time = time + h / 3
-            scale_impulses(state, PART)
-            info = step(model, state, solver, PART * h)
-            count_as_whole(state, 1 / PART)
-            state.time = time + h
-        if not info.settled and upright:
-            _restore(state, whole.copy())
-            upright, info = False, step(model, state, solver, h)
-        if not info.settled:
-            _restore(state, whole)
-            info = _plain_step(model, state, solver, h)
-    except Exception:
-        state.time, state.warm, state.row_impulse = time, kept, impulse
-        for name, value in now.items():
-            setattr(state, name, value)
-        raise
-    state.before = np.concatenate([now[name].ravel() for name in FIELDS])
-    info.integrator = "bdf2" if upright else "euler"
-    return info
+def bdf2_step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+    """The state after h [s], and the solver's report."""
+    new, info = _second_order(model, state, solver, h)
+    if new is None:
+        new, info = step(model, state, solver, h)
+        info.integrator = "euler"
+    if not info.settled:
+        new, info = _plain_step(model, state, solver, h)
+    return new.remembering("bdf2", **{name: getattr(state, name) for name in FIELDS}), info
 
 
-def _restore(state, kept) -> None:
-    for name in (f.name for f in fields(state)):
-        setattr(state, name, getattr(kept, name))
+def _second_order(model: Model, state: State, solver, h: float) -> tuple[State | None, Info | None]:
+    """A step of BDF2; None where implicit Euler has to take its place."""
+    before = state.memory.get("bdf2")
+    if before is None or _touches(state):
+        return None, None
+    start = _extrapolated(model, state, before)
+    if start is None:
+        return None, None
+    new, info = step(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+    if not info.settled or _touches(new):
+        return None, None
+    info.integrator = "bdf2"
+    return replace(as_whole(new, 1 / PART), time=state.time + h), info
 
 
-def _plain_step(model, state, solver, h: float):
+def _touches(state: State) -> bool:
+    """Whether a contact carried load in the last step."""
+    return bool(np.any(state.impulses.contacts[:, 0] > 0))
+
+
+def _plain_step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """A step of implicit Euler with joints met to first order, where meeting them at the end did not settle."""
     solver.meets_joints = False
     try:
@@ -70,48 +65,23 @@ def _plain_step(model, state, solver, h: float):
         solver.meets_joints = True
 
 
-def before_size(state) -> int:
-    """How many numbers `State.before` holds once there is a step before."""
-    return sum(getattr(state, name).size for name in FIELDS)
-
-
-def _unpack(flat: np.ndarray, like: dict) -> dict | None:
-    """The state before the last step, or None at the start."""
-    if not len(flat):
-        return None
-    parts = np.split(flat, np.cumsum([value.size for value in like.values()])[:-1])
-    return {name: part.reshape(value.shape) for (name, value), part in zip(like.items(), parts)}
-
-
-def _extrapolate_upright(model, state, before: dict) -> bool:
-    """Extrapolate the state, if that inverts no element; whether it does not."""
+def _extrapolated(model: Model, state: State, before: dict) -> State | None:
+    """The state (4 now - before)/3; None if that would turn elements inside out."""
     x = (4 * state.x - before["x"]) / 3
     gradients = elastic_gradients(model, state.plastic_strain)
     if state.tangled.any() or np.any(inverted_elements(model, x, gradients)):
-        return False
-    _extrapolate(model, state, before)
-    return True
-
-
-def _extrapolate(model, state, before: dict) -> None:
-    """The state (4 now - before)/3."""
-    momentum, old = _angular_momentum(model, state), dict(before)
-    old_momentum = _angular_momentum_of(model, old["body_rotation"], old["body_angular_velocity"])
-    for name in ("x", "v", "body_position", "body_velocity"):
-        setattr(state, name, (4 * getattr(state, name) - before[name]) / 3)
-    turn = _turns(before["body_rotation"], state.body_rotation) / 3
-    state.body_rotation = state.body_rotation.copy()
-    turn_bodies(turn, state.body_rotation)
+        return None
+    plain = {name: (4 * getattr(state, name) - before[name]) / 3 for name in ("v", "body_position", "body_velocity")}
+    rotation = state.body_rotation.copy()
+    turn_bodies(_turns(before["body_rotation"], state.body_rotation) / 3, rotation)
+    momentum = _angular_momentum_of(model, state.body_rotation, state.body_angular_velocity)
+    old_momentum = _angular_momentum_of(model, before["body_rotation"], before["body_angular_velocity"])
     spin = state.body_angular_velocity.copy()
     for i in np.flatnonzero(~model.static):
-        frame = rotation_matrix(state.body_rotation[i])
+        frame = rotation_matrix(rotation[i])
         wanted = (4 * momentum[i] - old_momentum[i]) / 3
         spin[i] = frame @ ((frame.T @ wanted) / model.body_inertia[i])
-    state.body_angular_velocity = spin
-
-
-def _angular_momentum(model, state) -> np.ndarray:
-    return _angular_momentum_of(model, state.body_rotation, state.body_angular_velocity)
+    return replace(state, x=x, body_rotation=rotation, body_angular_velocity=spin, **plain)
 
 
 def _angular_momentum_of(model, rotation, spin) -> np.ndarray:

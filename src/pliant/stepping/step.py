@@ -1,72 +1,68 @@
 """One step: the table of contents of the engine."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
 from pliant.collide import detect
 from pliant.errors import SolverError
-from pliant.rows.assemble import fill_rows
+from pliant.model.model import Model
+from pliant.model.state import State
 from pliant.solve.dual.drift import close_gaps
-from pliant.solve.warm import count_as_whole, node_impulses, scale_impulses
+from pliant.solve.info import Info
+from pliant.solve.problem import Problem, fill_rows
 from pliant.stepping.dynamics import integrate, predict
 
 
-def step(model, state, solver, h: float):
-    """Advance the state by h [s]; returns the solver's info. One that fails raises and leaves the state as it was."""
+def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+    """The state after h [s], and the solver's report. Nothing is written into the old state."""
     parts = getattr(solver, "substeps", 1)
     return advance(model, state, solver, h) if parts == 1 else _advance_in_parts(model, state, solver, h, parts)
 
 
-def advance(model, state, solver, h: float):
+def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
     clock = _Clock()
     prediction = predict(model, state, h)
     clock.lap("predict")
     contacts = detect(model, state, h)
     clock.lap("collide")
-    rows = fill_rows(model, state, contacts, h)
+    problem = Problem(model, state, prediction, fill_rows(model, state, contacts, h), h)
     clock.lap("rows")
-    kept = replace(state.warm), state.tangled
-    try:
-        u, info = solver.solve(model, state, prediction, rows, h)
-        check_finite(model, state, u)
-    except SolverError:
-        state.warm, state.tangled = kept
-        raise
+    solution = solver.solve(problem)
+    check_finite(model, state, solution.u)
     clock.lap("solve")
-    integrate(model, state, prediction, u, h, info.travel)
-    state.row_impulse = node_impulses(model, state, rows)
-    state.plastic_strain = rows.elements.plastic
+    new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
-    info.drift_iterations = close_gaps(model, state, solver, prediction.inverse_mass)
+    new, solution.info.drift_iterations = close_gaps(problem, new, solver)
     clock.lap("drift")
-    info.contacts, info.timings = len(contacts), clock.laps
-    return info
+    return new, replace(solution.info, contacts=len(contacts), timings=clock.laps)
 
 
-def _advance_in_parts(model, state, solver, h: float, parts: int):
+def _advance_in_parts(model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
     """A step as so many shorter ones; impulses are kept as if the last of them had been the whole."""
-    before = replace(state, warm=replace(state.warm))
-    scale_impulses(state, 1 / parts)
-    infos = []
-    try:
-        for _ in range(parts):
-            infos.append(advance(model, state, solver, h / parts))
-    except SolverError:
-        for name in (f.name for f in fields(state)):
-            setattr(state, name, getattr(before, name))
-        raise
-    count_as_whole(state, parts)
-    state.step = before.step + 1
-    info = infos[-1]
-    info.iterations = sum(part.iterations for part in infos)
-    info.timings = {name: sum(part.timings[name] for part in infos) for name in info.timings}
-    return info
+    new, infos = scaled(state, 1 / parts), []
+    for _ in range(parts):
+        new, info = advance(model, new, solver, h / parts)
+        infos.append(info)
+    iterations = sum(part.iterations for part in infos)
+    timings = {name: sum(part.timings[name] for part in infos) for name in infos[-1].timings}
+    return as_whole(replace(new, step=state.step + 1), parts), replace(info, iterations=iterations, timings=timings)
 
 
-def check_finite(model, state, u: np.ndarray) -> None:
+def scaled(state: State, factor: float) -> State:
+    """The state with impulses as those of a step `factor` times as long with the same forces."""
+    return replace(state, impulses=state.impulses.scaled(factor), row_impulse=factor * state.row_impulse)
+
+
+def as_whole(state: State, factor: float) -> State:
+    """The state after a step that was a part of a whole one `factor` times as long: impulses and the change of the
+    velocity as if its forces had acted all the time, so that readers need not know."""
+    return replace(scaled(state, factor), previous_velocity=state.v - factor * (state.v - state.previous_velocity))
+
+
+def check_finite(model: Model, state: State, u: np.ndarray) -> None:
     """A velocity that is not finite stops the simulation; the message names step, body and node or element."""
     bad = np.flatnonzero(~np.isfinite(u).all(axis=1))
     if not len(bad):

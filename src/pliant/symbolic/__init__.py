@@ -13,7 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.scene.checks import number as checked_number
+from pliant.checks import number as checked_number
 from pliant.symbolic.emit import PAIRS, STRETCHES, derivatives, emit_module, load
 from pliant.symbolic.expression import Expression, Node, differentiate, is_number, ordered, symbol
 

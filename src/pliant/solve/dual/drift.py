@@ -5,11 +5,15 @@ feed energy into the motion, so the gaps are closed by mass-weighted projections
 -C.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.model.state import State
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
+from pliant.solve.problem import Problem
 
 # Gaps below this part of the joint's arms are left to the next step.
 TOLERATED_GAP = 1e-3
@@ -17,12 +21,14 @@ TOLERATED_GAP = 1e-3
 LARGE_GAP, MAX_PROJECTIONS = 1e-2, 3
 
 
-def close_gaps(model, state, solver, inverse_mass: np.ndarray) -> int:
-    """Move bodies and nodes so that rigid joints fit again; returns the products that took (0: nothing to do)."""
-    blocks, products, tolerated = model.joints, 0, TOLERATED_GAP
+def close_gaps(problem: Problem, state: State, solver) -> tuple[State, int]:
+    """The state with bodies and nodes moved so that rigid joints fit again, and the products that took (0: nothing to
+    do)."""
+    model, products, tolerated = problem.model, 0, TOLERATED_GAP
+    blocks = model.joints
     rigid = blocks.compliance == 0
     if not rigid.any():
-        return 0
+        return state, 0
     for _ in range(MAX_PROJECTIONS):
         rows = Rows.empty(blocks.start)
         joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
@@ -30,15 +36,14 @@ def close_gaps(model, state, solver, inverse_mass: np.ndarray) -> int:
         if not np.any(gap[rigid] > tolerated * blocks.reach[rigid]):
             break
         rows.target[blocks.slice[~rigid], :, blocks.lane[~rigid]] = 0.0
-        move, used = solver.close_gaps(model, rows, inverse_mass)
-        _displace(model, state, move)
+        move, used = solver.close_gaps(model, rows, problem.prediction.inverse_mass)
+        state = _displaced(model, state, move)
         products, tolerated = products + used, LARGE_GAP
-    return products
+    return state, products
 
 
-def _displace(model, state, move: np.ndarray) -> None:
-    """Move nodes and bodies by displacement triples (n + 2 b, 3): metres and rotation vectors."""
-    n = model.node_count
-    state.x = state.x + move[:n]
-    state.body_position = state.body_position + move[n::2]
-    turn_bodies(move[n + 1 :: 2].astype(np.float64), state.body_rotation)
+def _displaced(model, state: State, move: np.ndarray) -> State:
+    """The state with nodes and bodies moved by displacement triples (n + 2 b, 3): metres and rotation vectors."""
+    n, rotation = model.node_count, state.body_rotation.copy()
+    turn_bodies(move[n + 1 :: 2].astype(np.float64), rotation)
+    return replace(state, x=state.x + move[:n], body_position=state.body_position + move[n::2], body_rotation=rotation)

@@ -26,13 +26,11 @@ from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows, entry_pairs
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
-from pliant.solve.warm import keep_impulses
-from pliant.stepping.dynamics import Prediction, mass_blocks
+from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
 
 ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 
@@ -66,8 +64,9 @@ class EliminatedSolver(DualSolver):
         index, transposed = self.pattern.find(first, second)
         return np.where(transposed, -2 - index, index)
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
         joints, contacts = rows.joints, rows.touching
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
@@ -77,11 +76,10 @@ class EliminatedSolver(DualSolver):
         impulse = np.zeros(rows.table.target.size)
         joint_size = joints.target.size
         if contacts.slices:
-            change, info, impulse[joint_size:] = self._solve_contacts(model, state, prediction, rows, values, u)
+            change, info, impulse[joint_size:] = self._solve_contacts(problem, values, u)
             u += change
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
-        keep_impulses(state, rows, impulse, 0)
-        return u, info
+        return Solution(u, impulse.reshape(rows.table.target.shape), info)
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
@@ -131,8 +129,9 @@ class EliminatedSolver(DualSolver):
         size = np.linalg.norm(right)
         return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
 
-    def _solve_contacts(self, model, state, prediction, rows: StepRows, values, u):
+    def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
+        model, rows = problem.model, problem.rows
         table = rows.touching
         estimate = np.empty((model.triple_count, 6))
         inverse_diagonals(self.diagonal_blocks, values, estimate)
@@ -153,7 +152,7 @@ class EliminatedSolver(DualSolver):
         offset = rows.joints.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
-        x = self._warm_impulses(state, rows, 0)[offset:] / system.scale
+        x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
         info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(rows.table)

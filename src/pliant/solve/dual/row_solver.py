@@ -11,12 +11,11 @@ from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transp
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.linalg.operators import rows_only
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
-from pliant.solve.warm import keep_impulses
+from pliant.solve.problem import Problem
 
 
 class RowSolver(DualSolver):
@@ -26,16 +25,16 @@ class RowSolver(DualSolver):
         super().__init__(Dual(tolerance=tolerance), model, np.float64)
 
     def solve_rows(
-        self, model, state, rows: StepRows, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None
-    ) -> tuple[np.ndarray, Info]:
-        """The change of velocity (triples, 3) that the rows make at u, and what it took; the warm start is renewed.
+        self, problem: Problem, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None
+    ) -> tuple[np.ndarray, np.ndarray, Info]:
+        """The change of velocity (triples, 3) that the rows make at u, their impulses, and what it took.
 
         table: rows.table or a copy with some rows left out. inverse_mass (triples, 6); with a factor of the nodes'
         matrix, only an estimate for the nodes that scales their rows, and free (nodes, 3) says which components move.
         """
+        model, rows = problem.model, problem.rows
         if not table.slices:
-            keep_impulses(state, rows, np.zeros(0), 0)
-            return np.zeros_like(u), Info("rows")
+            return np.zeros_like(u), np.zeros(table.target.shape), Info("rows")
         diagonal = np.empty(table.compliance.shape)
         row_diagonals(table.start, table.triples, table.jacobian, table.compliance, inverse_mass, 0.0, diagonal)
         softness = np.zeros(table.compliance.shape)
@@ -49,15 +48,14 @@ class RowSolver(DualSolver):
         row_product(system, u, np.zeros_like(rate), rate)
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, diagonal.ravel(), 0)
-        x = self._warm_impulses(state, rows, 0) / system.scale
+        x = self._warm_impulses(problem.state, rows, 0) / system.scale
         info = self._minimise(operator, system.scale * table.target.ravel() - rate, low, high, friction, x)
         if factor is None:
             transposed_product(system, x, system.velocity)
         else:
             apply_transposed(operator, x)
-        keep_impulses(state, rows, x * system.scale, 0)
         info.rows, info.active = row_count(table), int(np.count_nonzero((x <= low) | (x >= high)))
-        return system.velocity, info
+        return system.velocity, (x * system.scale).reshape(table.target.shape), info
 
 
 def _unit_for_nodes(inverse_mass: np.ndarray, free: np.ndarray) -> np.ndarray:

@@ -12,13 +12,11 @@ from pliant.kernels.cpu.linalg.pgs import solve_pgs
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import count_rows, row_diagonals
 from pliant.kernels.lanes import LANES
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import close_joint_gaps
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
-from pliant.solve.warm import keep_impulses, warm_impulses
-from pliant.stepping.dynamics import Prediction
+from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 
 POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
@@ -27,6 +25,8 @@ RIGID = 1e-5
 
 class DualSolver:
     """Elements, joints and contacts as rows of one matrix-free operator."""
+
+    name = "dual"
 
     def __init__(self, options: Dual, model, dtype):
         self.options, self.dtype = options, np.dtype(dtype)
@@ -37,22 +37,24 @@ class DualSolver:
         self.ones = np.array(self.ones64, self.dtype)
         self.gradients = model.gradients.astype(dtype)
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
         operator, diagonal = self._operator(model, prediction, rows, h)
         element_size = model.volume.size * 6
         b = self._right_hand_side(model, prediction, rows, operator, h)
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
-        x = self._warm_impulses(state, rows, element_size) / operator.scale
+        x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
         info = self._minimise(operator, b, low, high, friction, x)
         impulse = (x * operator.scale).astype(np.float64)
         velocity = np.empty(prediction.u.shape, self.dtype)
         transposed_product(operator, x, velocity)
-        keep_impulses(state, rows, impulse, element_size)
         info.rows = model.element_count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
-        return prediction.u + velocity, info
+        memory = {"elements": impulse[:element_size].reshape(-1, 6, LANES)}
+        row_impulse = impulse[element_size:].reshape(rows.table.target.shape)
+        return Solution(prediction.u + velocity, row_impulse, info, memory)
 
     def _operator(self, model, prediction, rows: StepRows, h) -> tuple[SystemOperator, np.ndarray]:
         """The scaled operator, and its unscaled diagonal."""
@@ -128,7 +130,9 @@ class DualSolver:
 
     def _warm_impulses(self, state, rows: StepRows, element_size) -> np.ndarray:
         """Impulses of the step before; zero for a cold start."""
-        impulse = warm_impulses(state, rows, element_size)
+        kept = state.memory.get(self.name, {}).get("elements") if element_size else None
+        elements = np.zeros(element_size) if kept is None else kept.ravel()
+        impulse = np.concatenate([elements, warm_impulses(state, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
     def _minimise(self, operator, b, low, high, friction, x) -> Info:

@@ -14,11 +14,9 @@ from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
-from pliant.rows.assemble import StepRows
 from pliant.rows.potential import RowPotential
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.warm import warm_impulses
-from pliant.stepping.dynamics import Prediction, mass_blocks
+from pliant.solve.problem import Prediction, Problem, StepRows, mass_blocks, warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
@@ -45,7 +43,9 @@ class Workspace:
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, model, laws, space: Workspace, free, state, prediction: Prediction, rows: StepRows, h: float):
+    def __init__(self, problem: Problem, laws, space: Workspace, free):
+        model, state, prediction = problem.model, problem.state, problem.prediction
+        rows, h = problem.rows, problem.h
         self.free = free
         self.model, self.space = model, space
         self.x, self.h, self.time = state.x, h, state.time + h
@@ -58,7 +58,7 @@ class Increment:
         self.rotation = rows.elements.rotation if self.damped else model.gradients
         self.damping_weight = h * model.damping * model.volume
         self.mobility = self._mobility(prediction)
-        self.take_rows(rows, warm_impulses(state, rows, 0).reshape(rows.table.target.shape))
+        self.take_rows(rows, warm_impulses(state, rows))
         self.gradients = elastic_gradients(model, rows.elements.plastic)
         self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
         self.own_laws = laws

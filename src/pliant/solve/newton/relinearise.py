@@ -11,8 +11,8 @@ import numpy as np
 from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.kernels.cpu.rows import row_rates
 from pliant.rows import joints as joint_rows
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows, concatenate
+from pliant.solve.problem import StepRows
 
 
 def relinearise(model, state, rows: StepRows, u: np.ndarray, impulse: np.ndarray, h: float) -> np.ndarray:

@@ -9,7 +9,6 @@ from pliant.errors import SceneError
 from pliant.kernels.cpu.linalg.triples import dot, quadratic_diagonal
 from pliant.kernels.cpu.table import count_rows
 from pliant.rows import joints as joint_rows
-from pliant.rows.assemble import StepRows
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import close_joint_gaps
 from pliant.solve.info import Info
@@ -19,8 +18,7 @@ from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.newton.relinearise import relinearise
 from pliant.solve.options import Newton
-from pliant.solve.warm import keep_impulses
-from pliant.stepping.dynamics import Prediction
+from pliant.solve.problem import Problem, Solution, StepRows
 
 # Armijo's constant, and the rounding of the potential relative to its parts.
 SUFFICIENT, ROUNDING = 1e-4, 1e-13
@@ -46,6 +44,8 @@ FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 class NewtonSolver:
     """Minimises the incremental potential; elements of any law, rigid bodies, joints, contacts with friction."""
 
+    name = "newton"
+
     def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
         self.options, self.dtype = options, np.dtype(np.float64)
         if options.integrator == "bdf2":
@@ -65,25 +65,26 @@ class NewtonSolver:
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
-    def solve(self, model, state, prediction: Prediction, rows: StepRows, h: float) -> tuple[np.ndarray, Info]:
-        """The new velocity triples and what it took; the state's warm start is renewed."""
+    def solve(self, problem: Problem) -> Solution:
+        """The new velocity triples, impulses, and what it took."""
+        model, state, prediction, rows = problem.model, problem.state, problem.prediction, problem.rows
         free = self.system.free
-        increment = Increment(model, self.laws, self.space, free, state, prediction, rows, h)
+        increment = Increment(problem, self.laws, self.space, free)
         if self.static:
             u, kick = self._static_start(increment, prediction.u), self.motion
         else:
-            u = prediction.u + free * state.warm.change
+            change = state.memory.get(self.name, {}).get("change")
+            u = prediction.u if change is None else prediction.u + free * change
             kick = quadratic_diagonal(increment.mass, free * (prediction.u - state.velocity_triples()))
         u, info = self.minimise(increment, u, state.velocity_triples(), kick)
         if self.meets_joints and len(model.joints.family):
             u, info = self._meet_joints(increment, state, rows, u, info, kick)
         self.known = increment.end(u)
         warn_of_tangles(model, state, increment.tangled)
-        state.warm.change, state.tangled = u - prediction.u, increment.tangled
-        keep_impulses(state, rows, increment.row_potential.impulse.ravel(), 0)
-        info.tangled = [name for name, left in zip(model.soft_names, state.tangled) if left > 0]
+        info.tangled = [name for name, left in zip(model.soft_names, increment.tangled) if left > 0]
         info.rows = int(count_rows(rows.table.start, rows.table.jacobian))
-        return u, info
+        memory, impulse = {"change": u - prediction.u}, increment.row_potential.impulse
+        return Solution(u, impulse, info, memory, tangled=increment.tangled)
 
     def _meet_joints(self, increment: Increment, state, rows: StepRows, u: np.ndarray, info: Info, kick: float):
         """Solve again with the joints' rows at the end of the step until that moves no more: velocities and info."""

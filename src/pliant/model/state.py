@@ -1,0 +1,79 @@
+"""The state: everything about a scene that changes. A step makes a new one and writes nothing into the old."""
+
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from pliant.kernels.lanes import LANES
+
+
+@dataclass(frozen=True)
+class RowImpulses:
+    """Impulses of the last step [N s]: joints (slices, 3, LANES); contacts (k, 3) along normal and tangents, by key."""
+
+    joints: np.ndarray
+    contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    contacts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+    def scaled(self, factor: float) -> "RowImpulses":
+        """Those of a step `factor` times as long with the same forces."""
+        return replace(self, joints=factor * self.joints, contacts=factor * self.contacts)
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that changes. Body frames are principal frames about centres of mass."""
+
+    time: float  # [s]
+    step: int
+    x: np.ndarray  # (n, 3) node positions [m]
+    v: np.ndarray  # (n, 3) node velocities [m/s]
+    body_position: np.ndarray  # (b, 3) centres of mass [m]
+    body_rotation: np.ndarray  # (b, 4) unit quaternions of the principal frames
+    body_velocity: np.ndarray  # (b, 3) [m/s]
+    body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
+    plastic_strain: np.ndarray  # (g, 6, LANES)
+    impulses: RowImpulses
+    tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
+    # of the last step, for the reactions of pins
+    previous_velocity: np.ndarray  # (n, 3) node velocities before it [m/s]
+    row_impulse: np.ndarray  # (n, 3) impulses of joints and contacts on nodes [N s], zero where nothing is pinned
+    span: float  # length [s] of the implicit step at its end; less than the time step in BDF2 and in parts
+    # what a solver or integrator keeps from step to step, under its own name: {name: {array name: array}}
+    memory: dict = field(default_factory=dict)
+
+    def velocity_triples(self) -> np.ndarray:
+        """Velocities as triples (n + 2 b, 3)."""
+        bodies = np.stack([self.body_velocity, self.body_angular_velocity], axis=1).reshape(-1, 3)
+        return np.concatenate([self.v, bodies])
+
+    def remembering(self, name: str, **arrays: np.ndarray) -> "State":
+        """This state with the memory of one solver or integrator renewed; without arrays it is forgotten."""
+        memory = {key: value for key, value in self.memory.items() if key != name}
+        return replace(self, memory=memory | ({name: arrays} if arrays else {}))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name, for checkpoints."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("impulses", "memory")}
+        impulses = {f"impulses_{f.name}": getattr(self.impulses, f.name) for f in fields(self.impulses)}
+        memory = {f"memory_{n}.{k}": array for n, arrays in self.memory.items() for k, array in arrays.items()}
+        return own | impulses | memory
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "State":
+        """The state that `arrays()` described."""
+        impulses = RowImpulses(**{f.name: arrays[f"impulses_{f.name}"] for f in fields(RowImpulses)})
+        memory: dict[str, dict] = {}
+        for key in (key for key in arrays if key.startswith("memory_")):
+            name, array = key.removeprefix("memory_").split(".", 1)
+            memory.setdefault(name, {})[array] = arrays[key]
+        plain = [f.name for f in fields(cls) if f.name not in ("impulses", "memory", "time", "step", "span")]
+        numbers = {"time": float(arrays["time"]), "step": int(arrays["step"]), "span": float(arrays["span"])}
+        return cls(impulses=impulses, memory=memory, **numbers, **{name: arrays[name] for name in plain})
+
+
+def first_state(x, v, position, rotation, velocity, spin, *, groups: int, joint_slices: int, softs: int) -> State:
+    """The state at time 0: nodes (n, 3) and rigid bodies as given, nothing deformed for good, no impulses."""
+    plastic, impulses = np.zeros((groups, 6, LANES)), RowImpulses(np.zeros((joint_slices, 3, LANES)))
+    motion = (x, v, position, rotation, velocity, spin)
+    return State(0.0, 0, *motion, plastic, impulses, np.zeros(softs), v.copy(), np.zeros_like(v), 0.0)

@@ -1,0 +1,116 @@
+"""What a step asks of a solver, and what a solver answers."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.collide.detect import Contacts
+from pliant.elements import rows as element_rows
+from pliant.elements.rows import ElementRows
+from pliant.kernels.lanes import LANES
+from pliant.model.model import Model
+from pliant.model.state import RowImpulses, State
+from pliant.rows import contacts as contact_rows
+from pliant.rows import joints as joint_rows
+from pliant.rows.table import Rows, concatenate
+from pliant.solve.info import Info
+
+
+@dataclass
+class Prediction:
+    """u* (triples, 3), inverse mass blocks (triples, 6: xx, yy, zz, yz, xz, xy), and the bodies' spin data (b, 3)."""
+
+    u: np.ndarray
+    inverse_mass: np.ndarray
+    angular_momentum: np.ndarray
+    mid_angular_velocity: np.ndarray
+
+
+@dataclass
+class StepRows:
+    """What one step has to satisfy: elements, joints, contacts (`touching`); `table` is joints and contacts together.
+
+    contact_index (contacts,): flat index of each contact's normal row in the table; its tangents follow at +LANES, +2
+    LANES.
+    """
+
+    elements: ElementRows
+    joints: Rows
+    touching: Rows
+    table: Rows
+    joint_slices: int
+    contacts: Contacts
+    contact_index: np.ndarray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One implicit step of length h [s] from a state: what would be without rows and elements, and these rows."""
+
+    model: Model
+    state: State
+    prediction: Prediction
+    rows: StepRows
+    h: float
+
+
+@dataclass
+class Solution:
+    """What a solver found: the velocities u (triples, 3) at the end of the step, the impulses (slices, 3, LANES) [N s]
+    of the row table, and its report.
+
+    memory: arrays the solver wants to see again in the next step. travel (n, 3): mean velocity [m/s] of the nodes over
+    the step, where it is not the one at its end. tangled (soft,): times [s] for which bodies go on being pulled back.
+    """
+
+    u: np.ndarray
+    impulses: np.ndarray
+    info: Info
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
+    travel: np.ndarray | None = None
+    tangled: np.ndarray | None = None
+
+
+def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
+    """Rows of elements, joints and contacts at the state's positions."""
+    joints = Rows.empty(model.joints.start)
+    joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, h)
+    touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
+    table = concatenate([joints, touching])
+    offset = joints.friction.size * 3
+    return StepRows(
+        element_rows.fill(model, state, h), joints, touching, table, joints.slices, contacts, index + offset
+    )
+
+
+def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
+    """Impulses (slices, 3, LANES) of the row table by joint and contact, contacts sorted by key."""
+    order = np.argsort(rows.contacts.key)
+    index, flat = rows.contact_index[order], impulse.ravel()
+    contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
+    return RowImpulses(impulse[: rows.joint_slices].copy(), rows.contacts.key[order], contacts)
+
+
+def warm_impulses(state: State, rows: StepRows) -> np.ndarray:
+    """Impulses (slices, 3, LANES) of the step before, matched by joint and contact key."""
+    kept, impulse = state.impulses, np.zeros(rows.table.target.shape)
+    impulse[: rows.joint_slices] = kept.joints
+    if len(rows.contacts) and len(kept.contact_key):
+        place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)
+        known = kept.contact_key[place] == rows.contacts.key
+        for c in range(3):
+            impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
+    return impulse
+
+
+def mass_blocks(model, prediction, h: float) -> np.ndarray:
+    """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
+    n = model.node_count
+    blocks = np.zeros((model.triple_count, 3, 3))
+    diagonal = np.arange(3)
+    blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
+    blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
+    s = prediction.inverse_mass[n + 1 :: 2][~model.static]
+    inverse = s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
+    blocks[n + 1 :: 2][~model.static] = np.linalg.inv(inverse)
+    return blocks
