@@ -104,12 +104,12 @@ def test_bad_files_are_explained(tmp_path, name, content, message):
     ("cells", "message"),
     [
         ([("hexahedron", np.arange(8)[None])], "no tets or triangles inside; cell types found: hexahedron"),
-        ([("tetra20", np.arange(20)[None])], "found: tetra20. Save tets of 4 or 10 nodes, or triangles of 3"),
+        ([("hexahedron20", np.arange(20)[None])], "found: hexahedron20. Save tets of 4 or 10 nodes, or triangles of 3"),
         ([("triangle6", np.arange(6)[None])], "no tets or triangles inside; cell types found: triangle6"),
         ([("tetra", [[0, 1, 2, 3]]), ("triangle6", np.arange(6)[None])], "cells other than tets inside: triangle6"),
         (
             [("tetra10", np.arange(10)[None]), ("wedge", np.arange(6)[None])],
-            "other than tets of 10 nodes inside: wedge",
+            "than tets of 10 nodes inside: wedge",
         ),
         ([("tetra10", np.arange(10)[None]), ("tetra", [[0, 1, 2, 3]])], "a.vtu: tets of 4 nodes .* cannot be mixed"),
         ([("tetra", [[0, 1, 2, 3]]), ("hexahedron", np.arange(8)[None])], "cells other than tets inside: hexahedron"),

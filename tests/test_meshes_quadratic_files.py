@@ -143,11 +143,11 @@ def test_inverted_quadratic_tets_are_named_or_repaired(tmp_path, solid):
 
 
 def test_mixed_orders_are_refused(tmp_path, solid):
-    corners = cell_block(solid)[1]
-    for suffix, order in ((".vtu", "vtu"), (".msh", "gmsh")):
+    cells = cell_block(solid)[1]
+    mixed = meshio.Mesh(solid.points, [("tetra10", cells[1:]), ("tetra", cells[:1, :4])])
+    for suffix, file_format in ((".vtu", "vtu"), (".msh", "gmsh22")):
         path = tmp_path / f"a{suffix}"
-        mixed = meshio.Mesh(solid.points, [("tetra10", corners[1:]), ("tetra", corners[:1, :4])])
-        meshio.write(path, mixed, file_format=order)
+        meshio.write(path, mixed, file_format=file_format)
         with pytest.raises(MeshError, match=rf"a\{suffix}: tets of 4 nodes \(tetra\) and of 10 nodes \(tetra10\)"):
             read(path)
 

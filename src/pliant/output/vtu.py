@@ -60,8 +60,9 @@ def write_vtu(
 
     `points` (n, 3) [m] (or (n, 2), then z = 0); `cells` blocks `(kind, nodes (k, nodes per cell))` with kind "tetra",
     "tetra10", "triangle", "triangle6", "line" or "vertex", nodes in the order of VTK. `point_data` holds arrays
-    of length n, `cell_data` arrays with one entry per cell, all blocks one after the other. An entry is a scalar, a vector (2 components get a zero z), a symmetric tensor
-    (6: XX YY ZZ XY YZ XZ) or a full tensor (9, or 3 x 3 row by row). Number types are kept; booleans become UInt8.
+    of length n, `cell_data` arrays with one entry per cell, all blocks one after the other. An entry is a scalar,
+    a vector (2 components get a zero z), a symmetric tensor (6: XX YY ZZ XY YZ XZ) or a full tensor (9, or 3 x 3 row by
+    row). Number types are kept; booleans become UInt8.
     """
     points = _with_three_columns(np.asarray(points))
     if points.ndim != 2 or points.shape[1] != 3:
