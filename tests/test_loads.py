@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.checks import at_time
 from pliant.scene import selections
 from pliant.scene.bodies import FacePressure, FaceTraction, NodeForce, Pin
-from pliant.checks import at_time
 
 RUBBER = pl.Material.corotated(young=1e6, poisson=0.4, density=1000)
 TURN = (0.5, -0.1, 0.7, 0.3)

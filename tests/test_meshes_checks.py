@@ -40,7 +40,7 @@ def test_arrays_are_typed_copied_and_constant():
         ([["a", "b", "c"]], TET, "array of numbers"),
         (CORNER * [1, np.nan, 1], TET, "must be finite.*: 0, 1, 2, 3"),
         (CORNER * [1, 1, 1e200], TET, "below 1e.100 m.*: 2"),
-        (CORNER, TET[:, :3], r"tets must have shape \(m, 4\), not \(1, 3\)"),
+        (CORNER, TET[:, :3], r"tets must have shape \(m, 4\) or \(m, 10\), not \(1, 3\)"),
         (CORNER, np.zeros((0, 4), int), "the mesh has no tets"),
         (CORNER, TET.astype(float), "tets must be integers.*not float64"),
         (CORNER, [[0, 1, 2, 4]], r"must index points 0 to 3.*elsewhere: 0, the first with nodes \(0, 1, 2, 4\)"),

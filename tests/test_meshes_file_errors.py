@@ -104,13 +104,20 @@ def test_bad_files_are_explained(tmp_path, name, content, message):
     ("cells", "message"),
     [
         ([("hexahedron", np.arange(8)[None])], "no tets or triangles inside; cell types found: hexahedron"),
-        ([("tetra10", np.arange(10)[None])], "cell types found: tetra10"),
+        ([("hexahedron20", np.arange(20)[None])], "found: hexahedron20. Save tets of 4 or 10 nodes, or triangles of 3"),
+        ([("triangle6", np.arange(6)[None])], "no tets or triangles inside; cell types found: triangle6"),
+        ([("tetra", [[0, 1, 2, 3]]), ("triangle6", np.arange(6)[None])], "cells other than tets inside: triangle6"),
+        (
+            [("tetra10", np.arange(10)[None]), ("wedge", np.arange(6)[None])],
+            "than tets of 10 nodes inside: wedge",
+        ),
+        ([("tetra10", np.arange(10)[None]), ("tetra", [[0, 1, 2, 3]])], "a.vtu: tets of 4 nodes .* cannot be mixed"),
         ([("tetra", [[0, 1, 2, 3]]), ("hexahedron", np.arange(8)[None])], "cells other than tets inside: hexahedron"),
         ([("triangle", [[0, 1, 2]]), ("quad", [[0, 1, 2, 3]])], "cells other than triangles inside: quad"),
     ],
 )
 def test_other_cells_are_named(tmp_path, cells, message):
-    points = np.random.default_rng(1).random((10, 3))
+    points = np.random.default_rng(1).random((20, 3))
     meshio.write(tmp_path / "a.vtu", meshio.Mesh(points, cells))
     with pytest.raises(MeshError, match=message):
         read(tmp_path / "a.vtu")
@@ -119,7 +126,7 @@ def test_other_cells_are_named(tmp_path, cells, message):
 def test_tetgen_errors(tmp_path):
     (tmp_path / "a.node").write_text(POINTS)
     for elements, message in [
-        ("1 10 0\n0 0 1 2 3 4 5 6 7 8 9\n", "tets of 4 nodes, not 10"),
+        ("1 5 0\n0 0 1 2 3 4\n", "must hold tets of 4 or 10 nodes, not 5"),
         ("2 4 0\n0 0 1 2 3\n", "the 2 tets of a.ele need 10 numbers, but only 5 follow"),
         ("many\n", "a.ele must start with a line of counts"),
         ("1 4 0\n0 0 1 2 7\n", "tets must index points 0 to 3"),

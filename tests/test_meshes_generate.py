@@ -6,7 +6,7 @@ import pytest
 from pliant.errors import MeshError
 from pliant.meshes import TetMesh, TriMesh, box, cylinder, quality, sphere
 
-PATTERNS = {"five": 5, "six": 6, "twelve": 12}
+PATTERNS = {"mirrored": 6, "five": 5, "six": 6, "twelve": 12}
 BODIES = {
     **{f"box-{pattern}": lambda pattern=pattern: box((1.0, 0.7, 1.3), (3, 2, 4), pattern) for pattern in PATTERNS},
     "box-odd-five": lambda: box(1.0 * np.ones(3), (1, 3, 5), "five"),
@@ -36,6 +36,88 @@ def test_box_numbers_nodes_with_x_slowest():
     mesh = box((2.0, 3.0, 4.0), (2, 3, 4))
     i, j, k = 1, 2, 3
     assert np.array_equal(mesh.points[(i * 4 + j) * 5 + k], [1.0, 2.0, 3.0])
+
+
+def test_box_mirrors_neighbouring_cells_by_default():
+    mesh = box((1.0, 2.0, 0.5), (3, 4, 5))
+    named = box((1.0, 2.0, 0.5), (3, 4, 5), "mirrored")
+    assert np.array_equal(mesh.tets, named.tets)
+    assert mesh.source == named.source == {"box": [1.0, 2.0, 0.5], "cells": [3, 4, 5], "pattern": "mirrored"}
+    assert len(mesh.tets) == 6 * 60
+    # a single cell has no neighbours
+    assert np.array_equal(box((1, 1, 1), 1).tets, box((1, 1, 1), 1, "six").tets)
+
+
+def mirror_image(cells, pattern, axis):
+    """The tets of a box and of its image about the middle of an axis, as sets of sets of node indices."""
+    tets = box((1, 1, 1), cells, pattern).tets
+    counts = np.broadcast_to(cells, 3)
+    numbers = np.arange(np.prod(counts + 1)).reshape(counts + 1)
+    image = np.flip(numbers, axis).ravel()
+    return {frozenset(tet) for tet in tets.tolist()}, {frozenset(tet) for tet in image[tets].tolist()}
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("pattern", ["mirrored", "five"])
+@pytest.mark.parametrize("cells", [2, (4, 2, 6), (8, 4, 4)])
+def test_boxes_of_even_cells_are_their_own_mirror_images(pattern, cells, axis):
+    tets, image = mirror_image(cells, pattern, axis)
+    assert tets == image
+
+
+def test_boxes_are_symmetric_along_every_even_axis_and_only_there():
+    cells = (3, 4, 2)
+    assert [np.equal(*mirror_image(cells, "mirrored", axis)) for axis in range(3)] == [False, True, True]
+    assert not any(np.equal(*mirror_image(cells, "six", axis)) for axis in range(3))
+
+
+def tip_of_a_hanging_beam(cells, pattern):
+    """Mean displacement (3,) of the free end of a linear elastic beam clamped at x = 0 under its weight along -z."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.linalg import spsolve
+
+    mesh = box((1.0, 0.1, 0.1), cells, pattern)
+    corners = mesh.points[mesh.tets]
+    inverse = np.linalg.inv(np.moveaxis(corners[:, :3] - corners[:, 3:], 1, 2))
+    gradients = np.concatenate([inverse, -inverse.sum(axis=1, keepdims=True)], axis=1)
+    first, second = 0.577, 0.385  # Lame's constants of E = 1, nu = 0.3
+    blocks = first * np.einsum("mai,mbj->maibj", gradients, gradients)
+    blocks += second * np.einsum("maj,mbi->maibj", gradients, gradients)
+    blocks += second * np.einsum("mak,mbk,ij->maibj", gradients, gradients, np.eye(3))
+    values = (blocks * mesh.volumes[:, None, None, None, None]).reshape(-1)
+    freedoms = (3 * mesh.tets[:, :, None] + np.arange(3)).reshape(-1, 12)
+    rows, columns = np.repeat(freedoms, 12, axis=1).ravel(), np.tile(freedoms, (1, 12)).ravel()
+    count = 3 * len(mesh.points)
+    matrix = coo_array((values, (rows, columns)), shape=(count, count)).tocsr()
+    load = np.zeros(count)
+    np.add.at(load, 3 * mesh.tets + 2, -np.repeat(mesh.volumes[:, None] / 4, 4, axis=1))
+    free = np.repeat(mesh.points[:, 0] > 0, 3)
+    moved = np.zeros(count)
+    moved[free] = spsolve(matrix[free][:, free].tocsc(), load[free])
+    return moved.reshape(-1, 3)[mesh.points[:, 0] == 1].mean(axis=0)
+
+
+@pytest.mark.parametrize(
+    ("cells", "pattern", "sideways"),
+    [
+        ((10, 4, 4), "mirrored", 1e-9),
+        ((10, 2, 3), "mirrored", 1e-9),
+        ((9, 2, 2), "mirrored", 1e-9),
+        ((10, 2, 2), "five", 1e-9),
+        # odd numbers of cells across: one row of cells has no partner on the other side
+        ((10, 3, 3), "mirrored", 0.02),
+        ((10, 5, 5), "mirrored", 0.002),
+    ],
+)
+def test_a_beam_in_its_plane_of_symmetry_stays_there(cells, pattern, sideways):
+    _, y, z = tip_of_a_hanging_beam(cells, pattern)
+    assert z < 0
+    assert abs(y) < sideways * abs(z)
+
+
+def test_a_beam_of_cells_all_alike_bends_sideways():
+    _, y, z = tip_of_a_hanging_beam((10, 4, 4), "six")
+    assert abs(y) > 0.02 * abs(z)
 
 
 def test_every_generated_mesh_passes_the_checks(body):
@@ -128,7 +210,7 @@ def test_quality_of_known_tets():
         (lambda: box((1, 1, 1), 0), "cells must be a positive integer or 3 of them"),
         (lambda: box((1, 1, 1), 2.5), "cells must be a positive integer or 3 of them"),
         (lambda: box((1, 1, 1), (1, 2)), "cells must be a positive integer or 3 of them"),
-        (lambda: box((1, 1, 1), 1, "seven"), "unknown box pattern 'seven'; allowed are 'five', 'six', 'twelve'"),
+        (lambda: box((1, 1, 1), 1, "seven"), "unknown box pattern 'seven'; allowed are 'mirrored', 'five', 'six', 'tw"),
         (lambda: sphere(0, 2), "radius must be a positive length"),
         (lambda: sphere(1, (2, 2)), "cells must be a positive integer, not"),
         (lambda: cylinder(1, -2, 1), "height must be a positive length"),

@@ -64,6 +64,19 @@ def test_mixed_grid_comes_back_exactly(tmp_path, precision):
         assert_same(np.concatenate(mesh.cell_data[name]), expected)
 
 
+def test_cells_with_midpoints_have_types_of_their_own(tmp_path):
+    middles = [(POINTS[a] + POINTS[b]) / 2 for a, b in [(0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)]]
+    points = np.concatenate([POINTS[:4], middles])
+    cells = [("tetra10", np.arange(10)[None]), ("triangle6", np.array([[0, 1, 2, 4, 5, 6]]))]
+    write_vtu(tmp_path / "grid.vtu", points, cells)
+    mesh = meshio.read(tmp_path / "grid.vtu")
+    assert [block.type for block in mesh.cells] == ["tetra10", "triangle6"]
+    for block, (_, nodes) in zip(mesh.cells, cells):
+        np.testing.assert_array_equal(block.data, nodes)
+    with pytest.raises(ValueError, match=r"cells\[0\] \(tetra10\): expected shape \(k, 10\), got \(2, 4\)"):
+        write_vtu(tmp_path / "grid.vtu", POINTS, [("tetra10", TETS)])
+
+
 def test_data_longer_than_a_block(tmp_path, monkeypatch):
     monkeypatch.setattr(vtu, "BLOCK_BYTES", 1000)
     count = 125  # 125 points x 24 bytes: exactly three blocks; the field (8 bytes each): exactly one

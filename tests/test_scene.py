@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.checks import at_time, unit_quaternion, unit_vector
 from pliant.scene import selections
 from pliant.scene.bodies import inertia_matrix
-from pliant.checks import at_time, unit_quaternion, unit_vector
 from pliant.scene.materials import LAWS
 
 RUBBER = pl.Material.corotated(young=1e6, poisson=0.4, density=1000)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.checks import number
 from pliant.errors import SceneError
 from pliant.scene import selections
-from pliant.checks import number
 from pliant.scene_file.files import RunSettings, describe, load, read, same, save
 from pliant.scene_file.run import option_kinds
 from pliant.scene_file.schema import FILE_LAWS

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
@@ -12,7 +13,6 @@ from pliant.model.build import build
 from pliant.readers import reactions, report
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Pin, Rigid, Soft
-from pliant.checks import number, unit_quaternion, vector
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver

@@ -44,16 +44,17 @@ def check_points(points: object) -> np.ndarray:
     return array
 
 
-def check_elements(elements: object, width: int, point_count: int, name: str) -> np.ndarray:
-    """Return an (m, width) int32 copy of element indices, all below point_count, or raise MeshError."""
+def check_elements(elements: object, widths: tuple[int, ...], point_count: int, name: str) -> np.ndarray:
+    """Return an (m, one of widths) int32 copy of element indices, all below point_count, or raise MeshError."""
+    shapes = " or ".join(f"(m, {width})" for width in widths)
     try:
         array = np.asarray(elements)
     except ValueError as error:
-        raise MeshError(f"{name} must be an (m, {width}) array of integers: {error}") from None
-    if array.ndim != 2 or array.shape[1] != width:
-        raise MeshError(f"{name} must have shape (m, {width}), not {array.shape}")
+        raise MeshError(f"{name} must be an array of integers of shape {shapes}: {error}") from None
+    if array.ndim != 2 or array.shape[1] not in widths:
+        raise MeshError(f"{name} must have shape {shapes}, not {array.shape}")
     if len(array) == 0:
-        raise MeshError(f"the mesh has no {name}; {name} must have shape (m, {width}) with m > 0")
+        raise MeshError(f"the mesh has no {name}; {name} must have shape {shapes} with m > 0")
     if array.dtype.kind not in "iu":
         raise MeshError(f"{name} must be integers (indices of points), not {array.dtype}")
     outside = np.flatnonzero(((array < 0) | (array >= point_count)).any(axis=1))

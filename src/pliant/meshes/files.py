@@ -2,10 +2,10 @@
 
 | suffix | cells | reads sets from, writes sets as | fields |
 |---|---|---|---|
-| .vtu | tets or triangles | point data set:NAME | point and cell data |
-| .msh | tets or triangles | physical groups | point and cell data |
-| .node, .ele | tets | point, face and region markers; point attributes | - |
-| .mesh | tets or triangles | references | - |
+| .vtu | tets of 4 or 10 nodes, or triangles | point data set:NAME | point and cell data |
+| .msh | tets of 4 or 10 nodes, or triangles | physical groups | point and cell data |
+| .node, .ele | tets of 4 or 10 nodes | point, face and region markers; point attributes | - |
+| .mesh | tets of 4 nodes or triangles | references | - |
 | .obj | triangles | groups; not written | - |
 | .stl, .ply | triangles | - | - |
 """
@@ -51,7 +51,9 @@ WITH_FIELDS = (".vtu", ".msh")
 def read(path: str | os.PathLike, repair: bool = False) -> TetMesh | TriMesh:
     """Read a mesh: a TetMesh when the file holds tets, a TriMesh when it holds triangles only.
 
-    Physical groups, references and markers become `sets`. Tets in the node order of VTK and Gmsh are turned round.
+    Tets of ten nodes make a mesh of order 2, with the midpoints where the file has them; a file that mixes tets of four
+    and of ten nodes is refused. Tets in the node order of VTK and Gmsh are turned round. Physical groups, references
+    and markers become `sets`.
     repair: as in TetMesh and TriMesh. Raises MeshError, which names the file, when it cannot be read.
     """
     path = Path(path)

@@ -27,21 +27,29 @@ TWELVE = np.array(
 """Two outward triangles per side of a cell, split along the diagonal from its lowest to its highest corner."""
 
 
-def box(size: ArrayLike, cells: ArrayLike, pattern: str = "six") -> TetMesh:
+BOX_PATTERNS = {"mirrored": 6, "five": 5, "six": 6, "twelve": 12}
+"""The patterns of boxes and how many tets they make of a cell."""
+DEFAULT_PATTERN = "mirrored"
+
+
+def box(size: ArrayLike, cells: ArrayLike, pattern: str = DEFAULT_PATTERN) -> TetMesh:
     """Box with one corner at the origin and the opposite one at size (3,) [m].
 
     cells: cells along x, y, z; one int for all three, or three.
-    pattern: tets per cell. "six": around the diagonal of the cell, all cells alike. "five": a large tet in the
-        middle, neighbouring cells mirrored. "twelve": around a node in the middle of the cell.
+    pattern: tets per cell. "mirrored": six around the diagonal of the cell, neighbouring cells mirrored, so that the
+        mesh is its own mirror image along every axis with an even number of cells. "five": a large tet in the
+        middle, neighbouring cells mirrored; as symmetric. "six": as "mirrored", but all cells alike. "twelve": around
+        a node in the middle of the cell, all cells alike. Where all cells are alike, the mesh has no mirror planes and
+        a beam loaded straight down also bends sideways.
 
     Lattice nodes are numbered with x slowest and z fastest: node (i, j, k) is (i (ny + 1) + j) (nz + 1) + k.
     "twelve" appends the middle nodes, cells in the same order. Tets come cell by cell in that order too.
     """
     lengths = check_lengths(size, 3, "size")
     counts = check_counts(cells, 3, "cells")
-    builders = {"five": five_tets, "six": six_tets, "twelve": twelve_tets}
-    if pattern not in builders:
-        raise MeshError(f"unknown box pattern {pattern!r}; allowed are " + ", ".join(map(repr, builders)))
+    builders = {"mirrored": alternating_tets, "five": five_tets, "six": six_tets, "twelve": twelve_tets}
+    if pattern not in BOX_PATTERNS:
+        raise MeshError(f"unknown box pattern {pattern!r}; allowed are " + ", ".join(map(repr, BOX_PATTERNS)))
     points = lattice([np.linspace(0.0, length, count + 1) for length, count in zip(lengths, counts)])
     corners = cell_corners(counts)
     if pattern == "twelve":
@@ -146,21 +154,30 @@ def twelve_tets(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.concatenate([sides, np.broadcast_to(middle[:, None, None], (cells, len(TWELVE), 1))], axis=2)
 
 
+def alternating_tets(corners: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Six tets per cell around its diagonal, every second cell along an axis mirrored along that axis."""
+    return reflected_tets(corners, np.indices(counts).reshape(3, -1) % 2 == 1)
+
+
 def mirrored_tets(counts: np.ndarray, mirrored: list[bool]) -> np.ndarray:
     """Six tets per cell whose diagonals run away from the middle of the grid along the mirrored axes.
 
     So no tet has two faces on the sides that a round map flattens into one, and no tet crosses its creases.
     """
-    corners = cell_corners(counts)
-    indices = np.indices(counts).reshape(3, -1)
-    lower = [
-        (indices[axis] < counts[axis] // 2) if mirrored[axis] else np.zeros(len(corners), bool) for axis in range(3)
-    ]
-    flips = sum(side * weight for side, weight in zip(lower, (4, 2, 1)))
-    odd = (lower[0] ^ lower[1] ^ lower[2])[:, None, None]
+    lower = np.indices(counts).reshape(3, -1) < counts[:, None] // 2
+    return reflected_tets(cell_corners(counts), lower & np.array(mirrored)[:, None]).reshape(-1, 4)
+
+
+def reflected_tets(corners: np.ndarray, reflected: np.ndarray) -> np.ndarray:
+    """Six tets (cells, 6, 4) per cell around its diagonal; reflected (3, cells): cells mirrored along each axis.
+
+    Faces of neighbours agree when the reflection along an axis depends on the place along that axis only.
+    """
+    flips = np.array([4, 2, 1]) @ reflected
     local = path_tets()[None] ^ flips[:, None, None]
     tets = np.take_along_axis(corners, local.reshape(len(corners), -1), axis=1).reshape(-1, 6, 4)
-    return np.where(odd, tets[:, :, FLIP], tets).reshape(-1, 4)
+    odd = np.logical_xor.reduce(reflected)[:, None, None]
+    return np.where(odd, tets[:, :, FLIP], tets)
 
 
 def round_shells(points: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import MeshError
-from .raw_mesh import RawMesh
+from .raw_mesh import ALLOWED, RawMesh
 
 ELEMENTS = {
     1: ("line", 1, 2),
@@ -38,6 +38,9 @@ ELEMENTS = {
     29: ("tetra20", 3, 20),
 }
 """Gmsh's element types: name, dimension, number of nodes."""
+
+GMSH_TET10 = [0, 1, 2, 3, 4, 5, 6, 7, 9, 8]
+"""Gmsh's nodes of a ten-node tet in the order of VTK, and the other way round: the last two change places."""
 
 Block = tuple[int, np.ndarray, list[int]]
 """Element type, node tags (m, k), physical tags of all its elements."""
@@ -141,7 +144,7 @@ def read_names(content: bytes) -> dict[tuple[int, int], str]:
 def element_type(code: int) -> tuple[str, int, int]:
     """Name, dimension and number of nodes of an element type."""
     if int(code) not in ELEMENTS:
-        raise MeshError(f"unknown Gmsh element type {int(code)}; save linear tets or triangles")
+        raise MeshError(f"unknown Gmsh element type {int(code)}; save {ALLOWED}")
     return ELEMENTS[int(code)]
 
 
@@ -250,7 +253,7 @@ def assemble(tags: np.ndarray, points: np.ndarray, blocks: list[Block], names: d
         if len(unknown):
             raise MeshError(f"an element names node {int(unknown[0])}, which the section $Nodes does not hold")
         name, dimension, _ = element_type(code)
-        mesh.cells.append((name, indices))
+        mesh.cells.append((name, indices[:, GMSH_TET10] if name == "tetra10" else indices))
         for group in groups:
             mesh.add_to_set(names.get((dimension, group), f"physical_{dimension}_{group}"), indices)
     return mesh

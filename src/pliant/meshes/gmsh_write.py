@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import MeshError
+from .gmsh_read import GMSH_TET10
 from .raw_mesh import cell_block
 from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
 
-CODES = {"triangle": (2, 2), "tetra": (4, 3)}
+CODES = {"triangle": (2, 2), "tetra": (4, 3), "tetra10": (11, 3)}
 """Gmsh's element type and dimension."""
 POINT_CODE = 15
 VERSIONS = {"2": "2.2", "2.2": "2.2", "4": "4.1", "4.1": "4.1"}
@@ -33,6 +34,12 @@ def gmsh_text(mesh: TetMesh | TriMesh, point_data: Data, cell_data: Data, versio
     return "\n".join(lines) + "\n"
 
 
+def gmsh_block(mesh: TetMesh | TriMesh) -> tuple[str, np.ndarray]:
+    """Type and cells (m, k) of a mesh, nodes in the order of Gmsh."""
+    cell_type, cells = cell_block(mesh)
+    return cell_type, cells[:, GMSH_TET10] if cell_type == "tetra10" else cells
+
+
 def name_lines(groups: list[tuple[str, np.ndarray]]) -> list[str]:
     """The section of names; groups are numbered from 1."""
     if not groups:
@@ -51,7 +58,7 @@ def joined(rows: np.ndarray) -> Iterator[str]:
 
 def lines_2(mesh: TetMesh | TriMesh, groups: list[tuple[str, np.ndarray]]) -> Iterator[str]:
     """Sections of version 2.2: first the points of every group, then the cells."""
-    cell_type, cells = cell_block(mesh)
+    cell_type, cells = gmsh_block(mesh)
     count = len(mesh.points)
     yield from ("$Nodes", str(count))
     yield from (f"{tag} {line}" for tag, line in enumerate(joined(mesh.points), start=1))
@@ -72,7 +79,7 @@ def lines_4(mesh: TetMesh | TriMesh, groups: list[tuple[str, np.ndarray]]) -> It
 
     The latter gets the physical tag 0, none, since some readers want one for every entity or for no entity.
     """
-    cell_type, cells = cell_block(mesh)
+    cell_type, cells = gmsh_block(mesh)
     code, dimension = CODES[cell_type]
     count, total = len(mesh.points), len(cells) + sum(len(members) for _, members in groups)
     low, high = (" ".join(map(repr, corner)) for corner in mesh.bounds.tolist())

@@ -26,6 +26,8 @@ CELLS = {
     "Prisms": ("wedge", 6, "prism_ref"),
     "Pyramids": ("pyramid", 5, "pyramid_ref"),
 }
+NO_MIDPOINTS = "they hold tets of 4 nodes here; for 10 use .vtu, .msh or .node"
+HIGHER_ORDER = re.compile(r"[A-Z][A-Za-z]*P[2-9]")
 NAME_COMMENT = re.compile(r"^# vertex_ref (\d+): (.*)$", re.MULTILINE)
 
 
@@ -35,6 +37,9 @@ def read_medit(path: Path) -> RawMesh:
     words = re.sub(r"#.*", "", text).split()
     if not words or words[0] != "MeshVersionFormatted":
         raise MeshError("not a Medit text file: it must start with MeshVersionFormatted")
+    higher = sorted({word for word in words if HIGHER_ORDER.fullmatch(word)})
+    if higher:
+        raise MeshError(f"{', '.join(higher)} cannot be read from Medit files; {NO_MIDPOINTS}")
     starts = [i for i, word in enumerate(words) if word.isalpha() and word.lower() not in ("nan", "inf")]
     tables = {words[start]: words[start + 1 : end] for start, end in zip(starts, [*starts[1:], len(words)])}
     if "Vertices" not in tables:
@@ -67,7 +72,10 @@ def rename_sets(mesh: RawMesh, text: str) -> None:
 
 
 def medit_text(mesh: TetMesh | TriMesh) -> str:
-    """Text of a .mesh file; raises MeshError when sets overlap."""
+    """Text of a .mesh file; raises MeshError when sets overlap or tets have ten nodes."""
+    cell_type, cells = cell_block(mesh)
+    if cell_type == "tetra10":
+        raise MeshError(f"tets of 10 nodes cannot be written to Medit files; {NO_MIDPOINTS}")
     references = np.zeros(len(mesh.points), dtype=int)
     comments = []
     for number, (name, members) in enumerate(mesh.sets.items(), start=1):
@@ -79,7 +87,6 @@ def medit_text(mesh: TetMesh | TriMesh) -> str:
             )
         references[members] = number
         comments.append(f"# vertex_ref {number}: {json.dumps(name)}")
-    cell_type, cells = cell_block(mesh)
     keyword = "Tetrahedra" if cell_type == "tetra" else "Triangles"
     points = (
         " ".join([*map(repr, point), str(reference)])

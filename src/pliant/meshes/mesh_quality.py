@@ -7,22 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import topology
+from . import quadratic, topology
 
 if TYPE_CHECKING:
     from .tet_mesh import TetMesh
 
+STRAIGHT = 1 - 1e-6
+"""A tet with a ratio of Jacobians above this counts as straight."""
 WORST_LIMIT = 3
 """How many of the worst tets a report names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """Measures of the m tets of a mesh; angles in degrees.
+    """Measures of the m tets of a mesh; angles in degrees. Angles, radii and edges are those between the corners.
 
-    volumes: (m,) [m^3]. dihedral_min, dihedral_max: (m,) smallest and largest angle between two faces [degrees].
+    volumes: (m,) [m^3], of curved tets too.
+    dihedral_min, dihedral_max: (m,) smallest and largest angle between two faces [degrees].
     radius_ratio: (m,) three times the inradius over the circumradius; 1 for a regular tet, 0 for a flat one.
     edge_min, edge_max: shortest and longest edge of the mesh [m].
+    jacobian_ratio: (m,) lowest over highest det(Jacobian) among the Gauss points and corners of a tet: 1 for a straight
+        one, below 0 for one that is turned inside out at a corner.
     """
 
     volumes: np.ndarray
@@ -31,6 +36,7 @@ class Quality:
     radius_ratio: np.ndarray
     edge_min: float
     edge_max: float
+    jacobian_ratio: np.ndarray
 
     @property
     def min_volume(self) -> float:
@@ -66,8 +72,11 @@ class Quality:
             f"edge length    {self.edge_min:.4g} to {self.edge_max:.4g} m",
             f"dihedral angle {self.min_dihedral:.1f} to {self.max_dihedral:.1f} degrees (a regular tet has 70.5)",
             f"radius ratio   {self.radius_ratio.min():.3f} to {self.radius_ratio.max():.3f} (1 is best)",
-            "worst tets:",
         ]
+        if (self.jacobian_ratio < STRAIGHT).any():
+            bent = int(self.jacobian_ratio.argmin())
+            lines.append(f"Jacobian ratio {self.jacobian_ratio[bent]:.3f} at least, of tet {bent} (1 is straight)")
+        lines.append("worst tets:")
         lines += [
             f"  tet {index}: radius ratio {self.radius_ratio[index]:.3f}, dihedral angles "
             f"{self.dihedral_min[index]:.1f} to {self.dihedral_max[index]:.1f} degrees, "
@@ -90,7 +99,17 @@ def quality(mesh: TetMesh) -> Quality:
         radius_ratio=radius_ratios(mesh, normals),
         edge_min=float(lengths.min()),
         edge_max=float(lengths.max()),
+        jacobian_ratio=jacobian_ratios(mesh),
     )
+
+
+def jacobian_ratios(mesh: TetMesh) -> np.ndarray:
+    """Lowest over highest det(Jacobian) per tet (m,); 1 for tets of four nodes."""
+    if mesh.order == 1:
+        return np.ones(len(mesh.tets))
+    places = np.concatenate([quadratic.GAUSS_POINTS, np.eye(4)])
+    values = quadratic.determinants(mesh.points, mesh.tets, places)
+    return values.min(axis=1) / values.max(axis=1)
 
 
 def face_normals(mesh: TetMesh) -> np.ndarray:
@@ -114,6 +133,7 @@ def radius_ratios(mesh: TetMesh, normals: np.ndarray) -> np.ndarray:
     a, b, c = (corners[:, i] - corners[:, 3] for i in range(3))
     squares = [(side * side).sum(axis=1)[:, None] for side in (a, b, c)]
     offset = squares[0] * np.cross(b, c) + squares[1] * np.cross(c, a) + squares[2] * np.cross(a, b)
-    inradius = 3 * mesh.volumes / area
-    circumradius = np.linalg.norm(offset, axis=1) / (12 * mesh.volumes)
+    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+    inradius = 3 * volumes / area
+    circumradius = np.linalg.norm(offset, axis=1) / (12 * volumes)
     return 3 * inradius / circumradius

@@ -8,16 +8,27 @@ import numpy as np
 
 from ..errors import MeshError
 from .checks import LARGEST, name_some
-from .tet_mesh import FLIP, TetMesh, tet_volumes
+from .tet_mesh import TetMesh, tet_volumes
+from .topology import inside_out
 from .tri_mesh import TriMesh
 
-WITH_TETS = {"tetra", "triangle", "quad", "line", "vertex"}
-WITH_TRIANGLES = {"triangle", "line", "vertex"}
+TETS = {"tetra": 4, "tetra10": 10}
+"""Nodes of the cells that are tets."""
+COMPANIONS = {
+    "tetra": {"tetra", "triangle", "quad", "line", "vertex"},
+    "tetra10": {"tetra10", "triangle6", "triangle", "line3", "line", "vertex"},
+    "triangle": {"triangle", "line", "vertex"},
+}
+"""What else a file may hold besides the cells that make the mesh; it counts for sets only."""
+ALLOWED = "tets of 4 or 10 nodes, or triangles of 3"
 
 
 @dataclass
 class RawMesh:
-    """points (n, 2 or 3) [m]; cells by type name, each (m, k) indices; sets of node indices by name."""
+    """points (n, 2 or 3) [m]; cells by type name, each (m, k) indices; sets of node indices by name.
+
+    The nodes of tetra10 are in the order of VTK's type 24: corners, midpoints of the edges 01, 12, 02, 03, 13, 23.
+    """
 
     points: np.ndarray
     cells: list[tuple[str, np.ndarray]] = field(default_factory=list)
@@ -45,17 +56,28 @@ class RawMesh:
         if points.ndim == 2 and points.shape[1] == 2:
             points = np.column_stack([points, np.zeros(len(points))])
         found = {name for name, block in self.cells if len(block)}
-        tets, triangles = self.joined("tetra", 4), self.joined("triangle", 3)
-        if not len(tets) and not len(triangles):
-            listed = ", ".join(sorted(found)) or "none"
-            raise MeshError(f"no tets or triangles inside; cell types found: {listed}. Save linear tets or triangles")
-        lost = found - (WITH_TETS if len(tets) else WITH_TRIANGLES)
+        kind = main_kind(found)
+        lost = found - COMPANIONS[kind]
         if lost:
-            kept = "tets" if len(tets) else "triangles"
+            kept = {"tetra": "tets", "tetra10": "tets of 10 nodes", "triangle": "triangles"}[kind]
             raise MeshError(f"cells other than {kept} inside: {', '.join(sorted(lost))}; split them or save without")
-        if len(tets):
-            return TetMesh(points, usual_orientation(points, tets), self.sets, repair)
-        return TriMesh(points, triangles, self.sets, repair)
+        if kind in TETS:
+            tets = usual_orientation(points, self.joined(kind, TETS[kind]))
+            return TetMesh(points, tets, self.sets, repair)
+        return TriMesh(points, self.joined("triangle", 3), self.sets, repair)
+
+
+def main_kind(found: set[str]) -> str:
+    """The type of the cells that make the mesh, among those found in a file; MeshError when there are none or two."""
+    if TETS.keys() <= found:
+        raise MeshError(
+            "tets of 4 nodes (tetra) and of 10 nodes (tetra10) in one file cannot be mixed; save all of one order"
+        )
+    for kind in (*TETS, "triangle"):
+        if kind in found:
+            return kind
+    listed = ", ".join(sorted(found)) or "none"
+    raise MeshError(f"no tets or triangles inside; cell types found: {listed}. Save {ALLOWED}")
 
 
 def usual_orientation(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
@@ -63,13 +85,13 @@ def usual_orientation(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
     if tets.min() < 0 or tets.max() >= len(points) or not (np.abs(points) < LARGEST).all():
         return tets
     mostly_flipped = (tet_volumes(points, tets) < 0).sum() * 2 > len(tets)
-    return tets[:, FLIP] if mostly_flipped else tets
+    return inside_out(tets) if mostly_flipped else tets
 
 
 def cell_block(mesh: TetMesh | TriMesh) -> tuple[str, np.ndarray]:
-    """Type and cells (m, k) of a mesh for a file, tets ordered as VTK and Gmsh expect them."""
+    """Type and cells (m, k) of a mesh for a file: "triangle", "tetra" or "tetra10", nodes in the order of VTK."""
     if isinstance(mesh, TetMesh):
-        return "tetra", mesh.tets[:, FLIP]
+        return "tetra" if mesh.order == 1 else "tetra10", inside_out(mesh.tets)
     return "triangle", mesh.triangles
 
 

@@ -16,6 +16,9 @@ from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
 
 SETS_COMMENT = "# sets: "
+TO_VTK = [0, 1, 2, 3, 6, 7, 9, 5, 8, 4]
+FROM_VTK = [0, 1, 2, 3, 9, 7, 4, 5, 8, 6]
+"""TetGen's ten nodes (option -o2) are the corners, then the midpoints of the edges 23, 03, 01, 12, 13, 02."""
 
 
 def read_tetgen(path: Path) -> RawMesh:
@@ -72,14 +75,14 @@ def read_elements(mesh: RawMesh, path: Path, first: int) -> None:
     """Add the tets of an .ele file, and the sets region_N of its attributes."""
     header, tokens = split_table(path.read_text(), path.name)
     count, nodes, attribute_count = filled(header, (0, 4, 0))
-    if nodes != 4:
-        raise MeshError(f"{path.name} must hold tets of 4 nodes, not {nodes}; run TetGen without -o2")
-    width = 5 + attribute_count
+    if nodes not in (4, 10):
+        raise MeshError(f"{path.name} must hold tets of 4 or 10 nodes, not {nodes}")
+    width = 1 + nodes + attribute_count
     table = numbers(tokens, count * width, f"the {count} tets of {path.name}").reshape(count, width)
-    tets = table[:, 1:5].astype(np.int64) - first
-    mesh.cells.append(("tetra", tets))
+    tets = table[:, 1 : 1 + nodes].astype(np.int64) - first
+    mesh.cells.append(("tetra", tets) if nodes == 4 else ("tetra10", tets[:, TO_VTK]))
     if attribute_count:
-        mesh.add_references("region", table[:, 5], tets)
+        mesh.add_references("region", table[:, 1 + nodes], tets)
 
 
 def read_faces(mesh: RawMesh, path: Path, first: int) -> None:
@@ -91,7 +94,8 @@ def read_faces(mesh: RawMesh, path: Path, first: int) -> None:
         if width < 5:
             raise MeshError(f"the file ends too early: {count} faces of {path.name} need 5 numbers each")
         table = numbers(tokens, count * width, f"the {count} faces of {path.name}").reshape(count, width)
-        mesh.add_references("face_marker", table[:, 4], table[:, 1:4].astype(np.int64) - first)
+        nodes = 6 if mesh.cells[0][0] == "tetra10" and width >= 8 else 3
+        mesh.add_references("face_marker", table[:, 1 + nodes], table[:, 1 : 1 + nodes].astype(np.int64) - first)
 
 
 def node_text(mesh: TetMesh | TriMesh) -> str:
@@ -109,6 +113,7 @@ def node_text(mesh: TetMesh | TriMesh) -> str:
 
 def element_text(mesh: TetMesh | TriMesh) -> str:
     """Text of the .ele file: tets numbered from 0."""
-    tets = cell_block(mesh)[1]
+    kind, tets = cell_block(mesh)
+    tets = tets[:, FROM_VTK] if kind == "tetra10" else tets
     rows = np.column_stack([np.arange(len(tets)), tets]).tolist()
-    return "\n".join([f"{len(tets)} 4 0", *(" ".join(map(str, row)) for row in rows)]) + "\n"
+    return "\n".join([f"{len(tets)} {tets.shape[1]} 0", *(" ".join(map(str, row)) for row in rows)]) + "\n"

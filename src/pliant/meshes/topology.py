@@ -8,6 +8,23 @@ TET_FACES = np.array([[1, 3, 2], [0, 2, 3], [0, 3, 1], [0, 1, 2]])
 TET_EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 TRIANGLE_EDGES = np.array([[0, 1], [1, 2], [2, 0]])
 
+TET10_EDGES = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
+"""The order of the nodes in a tet of ten: the corners 0 to 3, then the midpoints 4 to 9 of these edges.
+
+VTK numbers the midpoints by the same edges, but its corners are ordered the other way round: see `inside_out`.
+"""
+
+FLIP = [1, 0, 2, 3]
+"""Node order that turns a tet of four nodes inside out; VTK, Gmsh and Medit order the nodes of every tet this way."""
+FLIP10 = [1, 0, 2, 3, 4, 6, 5, 8, 7, 9]
+"""The same for ten nodes: corners 0 and 1 change places, and so do the midpoints of 12 and 02, and of 03 and 13."""
+
+TET10_FACES = np.array([[1, 3, 2, 8, 9, 5], [0, 2, 3, 6, 9, 7], [0, 3, 1, 7, 8, 4], [0, 1, 2, 4, 5, 6]])
+"""The faces of a tet of ten nodes: corners a, b, c as in TET_FACES, then the midpoints of ab, bc, ca."""
+
+TRIANGLE6_PARTS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
+"""Four triangles that fill one of six nodes, at its three corners and in the middle."""
+
 
 def row_keys(rows: np.ndarray, point_count: int) -> np.ndarray:
     """One int64 key (m,) per row of indices; equal rows, and only they, have equal keys.
@@ -43,8 +60,18 @@ def permutation_parity(rows: np.ndarray) -> np.ndarray:
 
 
 def tet_faces(tets: np.ndarray) -> np.ndarray:
-    """All faces (4m, 3) of tets (m, 4), outward; face 4e + i of tet e lies opposite its node i."""
+    """All faces (4m, 3) of tets (m, 4 or 10), outward, as corners; face 4e + i of tet e lies opposite its node i."""
     return tets[:, TET_FACES].reshape(-1, 3)
+
+
+def tet_faces_with_midpoints(tets: np.ndarray) -> np.ndarray:
+    """All faces (4m, 6) of tets (m, 10), numbered as in tet_faces."""
+    return tets[:, TET10_FACES].reshape(-1, 6)
+
+
+def inside_out(tets: np.ndarray) -> np.ndarray:
+    """The tets (m, 4) or (m, 10) with the opposite orientation: from ours to that of VTK, or back."""
+    return tets[:, FLIP if tets.shape[1] == 4 else FLIP10]
 
 
 def unique_edges(elements: np.ndarray, local_edges: np.ndarray, point_count: int) -> np.ndarray:

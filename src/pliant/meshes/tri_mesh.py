@@ -55,7 +55,7 @@ class TriMesh:
 
     def __post_init__(self, repair: bool) -> None:
         points = check_points(self.points)
-        triangles = check_elements(self.triangles, 3, len(points), "triangles")
+        triangles = check_elements(self.triangles, (3,), len(points), "triangles")
         sets = check_sets(self.sets, len(points))
         if repair:
             points, triangles, sets = repair_triangles(points, triangles, sets)

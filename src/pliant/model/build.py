@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pliant.checks import at_time
 from pliant.collide.shapes import CODES, bounding_radius, check_pairs, parameters, sample_points
 from pliant.errors import SceneError
 from pliant.kernels.cpu.shapes import MESH
@@ -14,7 +15,6 @@ from pliant.model.springs import element_share
 from pliant.model.state import State, first_state
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
-from pliant.checks import at_time
 from pliant.scene.scene import Scene
 
 
@@ -23,6 +23,9 @@ def build(scene: Scene) -> tuple[Model, State]:
     if not scene.bodies:
         raise SceneError("the scene has no bodies: add one with scene.add_soft(...) or scene.add_rigid(...)")
     softs, rigids = scene.soft_bodies, scene.rigid_bodies
+    for body in softs:
+        if body.mesh.order != 1:
+            raise SceneError(f"soft body {body.name!r} has ten-node tets, which are not simulated yet; use linear ones")
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
     soft, bodies = _build_soft(softs, node_start), _build_rigid(rigids)
     blocks = build_joints(scene, node_start, bodies["position"], bodies["rotation"])

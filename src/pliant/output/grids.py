@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.meshes.tet_mesh import FLIP
+from pliant.meshes.raw_mesh import cell_block
 from pliant.output.fields import ElementFields, element_fields
 from pliant.output.scene_view import triangulation
 from pliant.rotations import rotation_matrix
@@ -47,11 +47,12 @@ def grids(sim) -> list[Grid]:
 
 def _soft_grid(sim, body, fields: ElementFields, number: int) -> Grid:
     x = sim.positions(body)
+    kind, cells = cell_block(body.mesh)
     return Grid(
         body.name,
         x,
-        "tetra",
-        body.mesh.tets[:, FLIP],
+        kind,
+        cells,
         {"displacement": x - body.nodes.positions, "velocity": np.array(sim.velocities(body))},
         {
             "body": np.full(len(body.mesh.tets), number, np.int32),

@@ -17,7 +17,14 @@ import numpy as np
 from pliant.files import write_atomically
 
 # name -> (VTK cell type, nodes per cell)
-CELL_TYPES = {"vertex": (1, 1), "line": (3, 2), "triangle": (5, 3), "tetra": (10, 4)}
+CELL_TYPES = {
+    "vertex": (1, 1),
+    "line": (3, 2),
+    "triangle": (5, 3),
+    "tetra": (10, 4),
+    "triangle6": (22, 6),
+    "tetra10": (24, 10),
+}
 VTK_NUMBERS = {
     "f4": "Float32",
     "f8": "Float64",
@@ -52,9 +59,10 @@ def write_vtu(
     """Write an unstructured grid.
 
     `points` (n, 3) [m] (or (n, 2), then z = 0); `cells` blocks `(kind, nodes (k, nodes per cell))` with kind "tetra",
-    "triangle", "line" or "vertex". `point_data` holds arrays of length n, `cell_data` arrays with one entry per cell,
-    all blocks one after the other. An entry is a scalar, a vector (2 components get a zero z), a symmetric tensor
-    (6: XX YY ZZ XY YZ XZ) or a full tensor (9, or 3 x 3 row by row). Number types are kept; booleans become UInt8.
+    "tetra10", "triangle", "triangle6", "line" or "vertex", nodes in the order of VTK. `point_data` holds arrays
+    of length n, `cell_data` arrays with one entry per cell, all blocks one after the other. An entry is a scalar,
+    a vector (2 components get a zero z), a symmetric tensor (6: XX YY ZZ XY YZ XZ) or a full tensor (9, or 3 x 3 row by
+    row). Number types are kept; booleans become UInt8.
     """
     points = _with_three_columns(np.asarray(points))
     if points.ndim != 2 or points.shape[1] != 3:

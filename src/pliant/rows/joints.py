@@ -8,7 +8,20 @@ import numpy as np
 from pliant.kernels.cpu.joints import ANGULAR, BALL, BODY, DISTANCE, FACE, NODE, WORLD, add_tensions, fill_blocks
 from pliant.rows.table import Rows, layout
 
-__all__ = ["ANGULAR", "BALL", "BODY", "DISTANCE", "FACE", "NODE", "WORLD", "Anchors", "JointBlocks", "fill", "lay_out", "tensions"]
+__all__ = [
+    "ANGULAR",
+    "BALL",
+    "BODY",
+    "DISTANCE",
+    "FACE",
+    "NODE",
+    "WORLD",
+    "Anchors",
+    "JointBlocks",
+    "fill",
+    "lay_out",
+    "tensions",
+]
 
 # Triples that an anchor of each kind touches.
 ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3, NODE: 1}

@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.checks import label, number, number_or_function, unit_quaternion, vector, vector_or_function
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.rotations import rotation_matrix
-from pliant.checks import label, number, number_or_function, unit_quaternion, vector, vector_or_function
 from pliant.scene.faces import Faces
 from pliant.scene.materials import Material
 from pliant.scene.selections import Selection, as_selection

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from pliant.errors import SceneError
 from pliant.checks import label, number, vector
+from pliant.errors import SceneError
 from pliant.scene.selections import Selection, as_selection
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pliant.errors import SceneError
 from pliant.checks import number
+from pliant.errors import SceneError
 from pliant.symbolic import TracedEnergy, trace
 
 # The laws that can be named; every solver says which of them it honours. "custom" is a user's own energy.

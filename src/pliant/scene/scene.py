@@ -6,10 +6,10 @@ from numbers import Real
 
 import numpy as np
 
+from pliant.checks import number, vector
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.scene.bodies import Rigid, Soft
-from pliant.checks import number, vector
 from pliant.scene.joints import JOINTS, world
 from pliant.scene.materials import Material
 from pliant.scene.shapes import SHAPES, Shape

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.errors import SceneError
 from pliant.checks import number, unit_vector, vector
+from pliant.errors import SceneError
 from pliant.scene.faces import Faces
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes import read as read_mesh
-from pliant.checks import number, unit_vector, vector
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant import meshes
 from pliant.errors import SceneError
+from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
@@ -23,7 +24,6 @@ from pliant.scene_file.values import Table
 MAX_TETS = 20_000_000
 """How many tets all generated meshes of a file may have together."""
 
-TETS_PER_CELL = {"five": 5, "six": 6, "twelve": 12}
 
 SOFT_LOADS = {"force": ("nodes", "vector"), "traction": ("faces", "vector"), "pressure": ("faces", "pressure")}
 """The loads of a soft body: the key that picks where, the key of the value."""
@@ -83,7 +83,7 @@ def tet_count(recipe: Table) -> int:
     """How many tets a generator will make; 0 for a mesh from a file."""
     cells = getattr(recipe, "cells", 0)
     if hasattr(recipe, "box"):
-        return TETS_PER_CELL[recipe.pattern or "six"] * (prod(cells) if isinstance(cells, list) else cells**3)
+        return BOX_PATTERNS[recipe.pattern or DEFAULT_PATTERN] * (prod(cells) if isinstance(cells, list) else cells**3)
     if hasattr(recipe, "sphere"):
         return 48 * cells**3
     radial, axial = cells if isinstance(cells, list) else (cells, cells)
@@ -92,13 +92,19 @@ def tet_count(recipe: Table) -> int:
 
 def make_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
     """The tet mesh that a `mesh` table describes."""
+    mesh = _linear_mesh(recipe, folder)
+    return mesh.quadratic() if recipe.order == 2 else mesh
+
+
+def _linear_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
+    """The mesh of a file, or that of a recipe before its order is raised."""
     if hasattr(recipe, "file"):
         mesh = meshes.read(inside(folder, recipe.file), repair=bool(recipe.repair))
         if not isinstance(mesh, meshes.TetMesh):
             raise SceneError(f"the file holds a surface, but a soft body needs tets; it is a {mesh!r}")
         return mesh
     if hasattr(recipe, "box"):
-        return meshes.box(recipe.box, recipe.cells, recipe.pattern or "six")
+        return meshes.box(recipe.box, recipe.cells, recipe.pattern or DEFAULT_PATTERN)
     if hasattr(recipe, "sphere"):
         return meshes.sphere(recipe.sphere, recipe.cells)
     return meshes.cylinder(recipe.cylinder.radius, recipe.cylinder.height, recipe.cells)

@@ -6,8 +6,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
-from pliant.errors import SceneError
 from pliant.checks import vector
+from pliant.errors import SceneError
 from pliant.scene.scene import Scene
 from pliant.scene_file.problems import Path, Problems
 from pliant.scene_file.values import (

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
+from pliant.meshes.generate import BOX_PATTERNS
 from pliant.scene.joints import JOINTS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
@@ -88,7 +89,8 @@ class BoxMesh(Table):
 
     box: Size
     cells: leaf(lambda value: cell_counts(value, 3), "a whole number above 0, or 3 of them, [along x, y, z]")
-    pattern: choice("five", "six", "twelve") = None
+    pattern: choice(*BOX_PATTERNS) = None
+    order: whole(1, 2) = None
 
 
 class SphereMesh(Table):
@@ -96,6 +98,7 @@ class SphereMesh(Table):
 
     sphere: Positive
     cells: whole(1, 1_000_000)
+    order: whole(1, 2) = None
 
 
 class CylinderSize(Table):
@@ -110,6 +113,7 @@ class CylinderMesh(Table):
 
     cylinder: CylinderSize
     cells: leaf(lambda value: cell_counts(value, 2), "a whole number above 0, or 2 of them, [radial, axial]")
+    order: whole(1, 2) = None
 
 
 class FileMesh(Table):
@@ -117,6 +121,7 @@ class FileMesh(Table):
 
     file: Text
     repair: Flag = None
+    order: whole(1, 2) = None
 
 
 class BodyTable(Table):

@@ -19,9 +19,9 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from pliant.checks import LABEL_RULE, label, unit_quaternion, unit_vector
 from pliant.errors import SceneError
 from pliant.scene.bodies import inertia_matrix
-from pliant.checks import LABEL_RULE, label, unit_quaternion, unit_vector
 from pliant.scene.selections import from_text
 from pliant.scene_file.problems import did_you_mean
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant import meshes
 from pliant.errors import PliantError, SceneError
+from pliant.meshes.generate import DEFAULT_PATTERN
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
@@ -253,16 +254,16 @@ class MeshKeeper:
         self.kept = {body.name: self._reference(*self._source(body)) for body in scene.bodies}
         self.new_files: dict[str, meshes.TetMesh | meshes.TriMesh] = {}
 
-    def _source(self, body: Soft | Rigid) -> tuple[Any, bool, Any]:
-        """File, whether it is repaired on reading, and mesh of a body."""
+    def _source(self, body: Soft | Rigid) -> tuple[Any, bool, int, Any]:
+        """File, whether it is repaired on reading, to which order it is raised, and mesh of a body."""
         if isinstance(body, Soft):
             source = body.mesh.source or {}
-            return source.get("file"), source.get("repair", False), body.mesh
+            return source.get("file"), source.get("repair", False), source.get("order", 1), body.mesh
         if isinstance(body.shape, shapes.Mesh):
-            return body.shape.path, body.shape.repair, body.shape.surface
-        return None, False, None
+            return body.shape.path, body.shape.repair, 1, body.shape.surface
+        return None, False, 1, None
 
-    def _reference(self, file: Any, repair: bool, mesh: Any) -> str | None:
+    def _reference(self, file: Any, repair: bool, order: int, mesh: Any) -> str | None:
         """The relative name of a file in the folder that still holds this very mesh."""
         if file is None or not (path := Path(file).resolve()).is_relative_to(self.folder):
             return None
@@ -273,16 +274,17 @@ class MeshKeeper:
             return None
         if isinstance(mesh, meshes.TriMesh) and isinstance(found, meshes.TetMesh):
             found = found.surface()
+        found = found.quadratic() if order == 2 else found
         return reference if same_mesh(found, mesh) else None
 
     def soft_table(self, body: Soft) -> Tables:
         """The value of `mesh`."""
         source = body.mesh.source or {}
         if source and "file" not in source and not body.mesh.sets:
-            return {key: value for key, value in source.items() if (key, value) != ("pattern", "six")}
+            return {key: value for key, value in source.items() if (key, value) != ("pattern", DEFAULT_PATTERN)}
         reference = self.kept[body.name]
-        repair = {"repair": True} if reference and source.get("repair") else {}
-        return {"file": reference or self._new_file(body.name, ".node", body.mesh), **repair}
+        extra = {key: source[key] for key in ("repair", "order") if reference and source.get(key)}
+        return {"file": reference or self._new_file(body.name, ".node", body.mesh), **extra}
 
     def shape_table(self, body: Rigid) -> Tables:
         """The value of `shape`."""

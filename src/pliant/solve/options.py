@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from pliant.errors import SceneError
 from pliant.checks import number
+from pliant.errors import SceneError
 
 LINEAR = ("auto", "cholesky", "pcg", "jacobi", "matrix-free", "superlu", "pardiso")
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.checks import at_time
 from pliant.errors import SolverError
 from pliant.jit import use_threads
 from pliant.kernels.cpu.linalg.triples import multiply_diagonal
-from pliant.checks import at_time
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.newton.solver import NewtonSolver

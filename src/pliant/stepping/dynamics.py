@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.checks import at_time
 from pliant.kernels.cpu.rigid import integrate_bodies, predict_bodies
 from pliant.kernels.cpu.rows import add_row_impulses
 from pliant.model.loads import body_loads, node_forces, prescribe
 from pliant.model.state import State
 from pliant.rows.joints import tensions
-from pliant.checks import at_time
 from pliant.solve.problem import Prediction, Problem, Solution, kept_impulses
 
 

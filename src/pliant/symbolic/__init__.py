@@ -12,8 +12,8 @@ from itertools import permutations
 
 import numpy as np
 
-from pliant.errors import SceneError
 from pliant.checks import number as checked_number
+from pliant.errors import SceneError
 from pliant.symbolic.emit import PAIRS, STRETCHES, derivatives, emit_module, load
 from pliant.symbolic.expression import Expression, Node, differentiate, is_number, ordered, symbol
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pliant.model.loads import pressure_forces
 from pliant.checks import at_time
+from pliant.model.loads import pressure_forces
 
 # Vectors of a solve with the pressures' stiffness, and the part of the error left by each solve without it.
 MOST_VECTORS, INNER = 40, 0.1
