@@ -12,13 +12,11 @@ import atexit
 import contextlib
 import hashlib
 import os
-import platform
 import re
 import shutil
 import stat
 import sys
 import tempfile
-import textwrap
 import time
 from functools import cache
 from pathlib import Path
@@ -51,6 +49,8 @@ HOME = "pliant-compiled"
 # Only folders with such a name and with such a file inside are ever removed.
 VERSION_NAME = re.compile(r"([\w.]+)-[0-9a-f]{16}")
 MARKER = "made-by-pliant"
+# How LLVM links functions of which several libraries have a copy.
+SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
 IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+pliant\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
 
@@ -66,20 +66,23 @@ def sources(module: str, package: Path = PACKAGE) -> list[Path]:
     waiting = _files(module, package)
     while waiting:
         path = waiting.pop()
-        if path not in found and path != package / "jit.py":
+        if path not in found:
             found.add(path)
-            waiting.extend(target for name in _imports(path) for target in _imported_files(*name, package))
+            waiting.extend(_imported_files(path, package))
     return sorted(found)
 
 
+@cache
 def source_hash(module: str, package: Path = PACKAGE) -> str:
     """16 hexadecimal digits of everything that compiled code of the module depends on."""
-    settings = (RECIPE, sorted(FASTMATH), numba.__version__, platform.python_version(), get_host_cpu_name())
-    digest = hashlib.sha256(repr(settings).encode())
-    for path in sources(module, package):
-        digest.update(f"\n{path.name}:".encode())
-        digest.update(_read(path))
-    return digest.hexdigest()[:16]
+    settings = (RECIPE, sorted(FASTMATH), numba.__version__, sys.version_info[:3], _cpu())
+    parts = [(path.name, _digest(path)) for path in sources(module, package)]
+    return hashlib.sha256(repr((settings, parts)).encode()).hexdigest()[:16]
+
+
+@cache
+def _cpu() -> str:
+    return get_host_cpu_name()
 
 
 @cache
@@ -88,34 +91,49 @@ def _read(path: Path) -> bytes:
 
 
 @cache
-def _imports(path: Path) -> list[tuple[str, str]]:
-    """(module, name) of all imports from the package, wherever they stand in the file; a plain import has no name."""
-    text = _read(path).decode()
-    try:
-        nodes = [node for found in IMPORT.findall(text) for node in ast.parse(textwrap.dedent(found)).body]
-    except SyntaxError:  # something that is no import looks like one
-        nodes = list(ast.walk(ast.parse(text)))
-    plain = [(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    named = [(node.module or "", a.name) for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names]
-    return [(module, name) for module, name in plain + named if module.split(".")[0] == "pliant"]
+def _digest(path: Path) -> str:
+    return hashlib.sha256(_read(path)).hexdigest()
 
 
-def _imported_files(module: str, name: str, package: Path) -> list[Path]:
-    """The file of `from module import name`, where the name may be a module itself."""
-    base = package.joinpath(*module.split(".")[1:])
-    candidates = [base / f"{name}.py", base / name / "__init__.py"] if name else []
-    candidates += [base.with_suffix(".py"), base / "__init__.py"]
-    return [path for path in candidates if path.is_file()][:1]
+@cache
+def _modules(package: Path) -> dict[str, Path]:
+    """Files of the package's modules by their names; a package's is its `__init__`. Without this file."""
+    found = {}
+    for folder, _, files in os.walk(package):
+        names = ["pliant", *Path(folder).relative_to(package).parts]
+        for file in files:
+            if file.endswith(".py"):
+                found[".".join(names if file == "__init__.py" else [*names, file[:-3]])] = Path(folder, file)
+    return {name: path for name, path in found.items() if name != "pliant.jit"}
 
 
 def _files(module: str, package: Path) -> list[Path]:
-    """The file of a module, or all files of a package; of any other module, the file it was read from."""
-    first, *rest = module.split(".")
-    if first != "pliant":
-        file = getattr(sys.modules.get(module), "__file__", None)
-        return [Path(file)] if file else []
-    base = package.joinpath(*rest)
-    return list(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")]
+    """The file of a module, or all files of a package; of a module from elsewhere, the file it was read from."""
+    modules = _modules(package)
+    if module in modules and modules[module].name != "__init__.py":
+        return [modules[module]]
+    inside = [path for name, path in modules.items() if f"{name}.".startswith(f"{module}.")]
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return inside or ([Path(file)] if file else [])
+
+
+@cache
+def _imported_files(path: Path, package: Path) -> set[Path]:
+    """Files of the package's modules that a file imports."""
+    modules = _modules(package)
+    found = {modules.get(f"{module}.{name}") or modules.get(module) for module, name in _imports(_read(path).decode())}
+    return found - {None}
+
+
+def _imports(text: str) -> set[tuple[str, str]]:
+    """(module, name) of all imports from the package, wherever they stand in a text; a plain import has no name."""
+    try:
+        nodes = ast.parse("\n".join(map(str.lstrip, IMPORT.findall(text)))).body
+    except SyntaxError:  # something that is no import looks like one
+        nodes = list(ast.walk(ast.parse(text)))
+    plain = {(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named = {(node.module or "", a.name) for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names}
+    return plain | named
 
 
 # ---- where compiled code lies
@@ -129,7 +147,7 @@ def cache_folder(module: str = "pliant.kernels") -> Path:
         _forget_old_versions(home, module)
     with contextlib.suppress(OSError):
         folder = _made(home / name)
-        if can_write(folder):
+        if os.access(folder, os.W_OK):
             return folder
     return _made(_temporary_home() / name)
 
@@ -225,7 +243,7 @@ class _KernelLibrary(JITCodeLibrary):
 
     def _optimize_final_module(self) -> None:
         for function in self._final_module.functions:
-            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+            if function.linkage in SHARED and not function.is_declaration:
                 function.linkage = Linkage.internal
         super()._optimize_final_module()
 
