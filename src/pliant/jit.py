@@ -1,14 +1,23 @@
-"""How pliant compiles: one place for Numba's flags and for the folder of compiled code.
+"""How pliant compiles: one place for Numba's flags and for the folders of compiled code.
 
 `formula` is for the physics (scalars and tuples in, scalars and tuples out; inlined into every caller, CPU or CUDA);
 `kernel` is for loops over arrays; `parallel_kernel` for loops whose iterations may run on several threads.
+
+Compiled code lies in `CACHE/pliant-compiled/MODULE-HASH`, one folder for each compiled module and version of the
+sources it is made of: an edit recompiles the modules that import the edited file, and no others.
 """
 
+import ast
+import atexit
+import contextlib
 import hashlib
 import os
+import re
 import shutil
+import stat
+import sys
 import tempfile
-from contextlib import contextmanager
+import time
 from functools import cache
 from pathlib import Path
 
@@ -17,43 +26,237 @@ from pathlib import Path
 os.environ.setdefault("GOMP_SPINCOUNT", "4000")
 
 import numba
+from llvmlite.binding import Linkage, get_host_cpu_name
 from numba import config
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from pliant.errors import SceneError
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
-# How many source versions keep their compiled code on disk.
+# Part of every hash, in place of this file's text: raise it when this file changes the code that is compiled.
+RECIPE = 1
+# How many versions of a module keep their compiled code on disk.
 KEPT_VERSIONS = 4
+# Seconds after which any version that was not used goes.
+FORGOTTEN_AFTER = 90 * 24 * 3600
 # Groups of lanes below which one thread is quicker: a parallel region costs several microseconds.
 SERIAL_GROUPS = 96
 
+PACKAGE = Path(__file__).parent
+HOME = "pliant-compiled"
+# Only folders with such a name and with such a file inside are ever removed.
+VERSION_NAME = re.compile(r"([\w.]+)-[0-9a-f]{16}")
+MARKER = "made-by-pliant"
+# How LLVM links functions of which several libraries have a copy.
+SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
+IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+pliant\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
+
+
+# ---- which sources a module is made of
+
+
+def sources(module: str, package: Path = PACKAGE) -> list[Path]:
+    """Files of a module (of all modules, for a package) and of every module of the package that they import, sorted.
+
+    Imports by imports count too; this file does not (`RECIPE` does), and an `__init__` only where a name comes from it.
+    """
+    found: set[Path] = set()
+    waiting = _files(module, package)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting.extend(_imported_files(path, package))
+    return sorted(found)
+
 
 @cache
-def cache_folder() -> Path:
-    """Folder of compiled code; its name holds a hash of the package's sources (Numba misses edits in imports)."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    root = Path(os.environ.get("PLIANT_CACHE") or _default_cache_root())
-    folder = root / f"{digest.hexdigest()[:16]}-numba{numba.__version__}"
+def source_hash(module: str, package: Path = PACKAGE) -> str:
+    """16 hexadecimal digits of everything that compiled code of the module depends on."""
+    settings = (RECIPE, sorted(FASTMATH), numba.__version__, sys.version_info[:3], _cpu())
+    parts = [(path.name, _digest(path)) for path in sources(module, package)]
+    return hashlib.sha256(repr((settings, parts)).encode()).hexdigest()[:16]
+
+
+@cache
+def _cpu() -> str:
+    return get_host_cpu_name()
+
+
+@cache
+def _read(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@cache
+def _digest(path: Path) -> str:
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
+@cache
+def _modules(package: Path) -> dict[str, Path]:
+    """Files of the package's modules by their names; a package's is its `__init__`. Without this file."""
+    found = {}
+    for folder, _, files in os.walk(package):
+        names = ["pliant", *Path(folder).relative_to(package).parts]
+        for file in files:
+            if file.endswith(".py"):
+                found[".".join(names if file == "__init__.py" else [*names, file[:-3]])] = Path(folder, file)
+    return {name: path for name, path in found.items() if name != "pliant.jit"}
+
+
+def _files(module: str, package: Path) -> list[Path]:
+    """The file of a module, or all files of a package; of a module from elsewhere, the file it was read from."""
+    modules = _modules(package)
+    if module in modules and modules[module].name != "__init__.py":
+        return [modules[module]]
+    inside = [path for name, path in modules.items() if f"{name}.".startswith(f"{module}.")]
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return inside or ([Path(file)] if file else [])
+
+
+@cache
+def _imported_files(path: Path, package: Path) -> set[Path]:
+    """Files of the package's modules that a file imports."""
+    modules = _modules(package)
+    found = {modules.get(f"{module}.{name}") or modules.get(module) for module, name in _imports(_read(path).decode())}
+    return found - {None}
+
+
+def _imports(text: str) -> set[tuple[str, str]]:
+    """(module, name) of all imports from the package, wherever they stand in a text; a plain import has no name."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _forget_old_versions(root)
-    except OSError:  # a read-only home: compiled code then lives as long as the machine's temporary folder
-        folder = Path(tempfile.gettempdir()) / f"pliant-{os.getuid()}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True)
+        nodes = ast.parse("\n".join(map(str.lstrip, IMPORT.findall(text)))).body
+    except SyntaxError:  # something that is no import looks like one
+        nodes = list(ast.walk(ast.parse(text)))
+    plain = {(alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named = {(node.module or "", a.name) for node in nodes if isinstance(node, ast.ImportFrom) for a in node.names}
+    return plain | named
+
+
+# ---- where compiled code lies
+
+
+@cache
+def cache_folder(module: str = "pliant.kernels") -> Path:
+    """Folder of a module's compiled code, there and ours; unless told, one that changes with any kernel's sources."""
+    home, name = _home(), f"{module}-{source_hash(module)}"
+    if not (home / name / MARKER).is_file():
+        _forget_old_versions(home, module)
+    with contextlib.suppress(OSError):
+        folder = _made(home / name)
+        if os.access(folder, os.W_OK):
+            return folder
+    return _made(_temporary_home() / name)
+
+
+def _made(folder: Path) -> Path:
+    """Make the folder, for this user only, unless it is there; its marker says when it was last used."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / MARKER).touch()
     return folder
+
+
+@cache
+def _home() -> Path:
+    """The folder of all compiled code: in the user's cache or, where we cannot write there, a temporary one."""
+    root = Path(os.environ.get("PLIANT_CACHE") or _default_cache_root())
+    return usable_home(root / HOME, Path(tempfile.gettempdir()) / f"{HOME}-{_user()}")
 
 
 def _default_cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pliant"
 
 
-def _forget_old_versions(root: Path) -> None:
-    folders = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
-    for old in folders[:-KEPT_VERSIONS]:
-        shutil.rmtree(old, ignore_errors=True)
+def usable_home(*candidates: Path) -> Path:
+    """The first of the folders, made where it is not there, that is ours alone and can be written; else a new one."""
+    for folder in candidates:
+        with contextlib.suppress(OSError):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if is_ours(folder) and can_write(folder):
+                return folder
+    return _temporary_home()
+
+
+@cache
+def _temporary_home() -> Path:
+    """A new folder that goes when the process ends."""
+    folder = tempfile.mkdtemp(prefix=f"{HOME}-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether it is a folder, no link to one, of this user, where no other may write: code from there will run."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    return os.name != "posix" or (found.st_uid == _user() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _user() -> int:
+    return os.geteuid() if os.name == "posix" else 0
+
+
+def can_write(folder: Path) -> bool:
+    """Whether a file can be made there (permissions do not tell: the whole file system may be read-only)."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _forget_old_versions(home: Path, module: str) -> None:
+    """Remove versions of the module but the last used, to make room for one more, and what was not used for long."""
+    used = {path: _last_used(path) for path in home.iterdir() if _is_version(path)}
+    own = sorted((path for path in used if VERSION_NAME.fullmatch(path.name)[1] == module), key=used.get, reverse=True)
+    unused = [path for path in used if used[path] < time.time() - FORGOTTEN_AFTER]
+    for path in {*own[KEPT_VERSIONS - 1 :], *unused}:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_version(path: Path) -> bool:
+    return bool(VERSION_NAME.fullmatch(path.name)) and not path.is_symlink() and (path / MARKER).is_file()
+
+
+def _last_used(version: Path) -> float:
+    try:
+        return (version / MARKER).stat().st_mtime
+    except OSError:  # another process has just removed it
+        return 0.0
+
+
+# ---- compiling
+
+
+class _KernelLibrary(JITCodeLibrary):
+    """Machine code of one kernel that calls no code of another library.
+
+    Numba gives a kernel weak copies of the functions it calls. Which copy runs then depends on what else the process
+    has loaded: after compiling, the callee's own code; from the cache, the kernel's copy, optimised once more, with
+    sums in another order. Private copies are the only ones, so a kernel has the same bits in every process.
+    """
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage in SHARED and not function.is_declaration:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, with a library of its own for each kernel."""
+
+    def _compile_core(self):
+        if self.state.library is None:
+            codegen = self.state.targetctx.codegen()
+            self.state.library = _KernelLibrary(codegen, self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
+        return super()._compile_core()
 
 
 def formula(function):
@@ -62,20 +265,21 @@ def formula(function):
 
 
 def kernel(function=None, *, parallel: bool = False):
-    """Compile a loop over arrays, cached on disk in `cache_folder()`."""
+    """Compile a loop over arrays, cached on disk in the `cache_folder` of its module."""
 
     def decorate(python_function):
-        return kernel_in(cache_folder(), python_function, parallel=parallel)
+        return kernel_in(cache_folder(python_function.__module__), python_function, parallel=parallel)
 
     return decorate if function is None else decorate(function)
 
 
 def kernel_in(folder: Path, function, *, parallel: bool = True):
     """Compile a loop over arrays, cached on disk in a folder of its own."""
+    options = {"fastmath": FASTMATH, "error_model": "numpy", "nogil": True, "parallel": parallel}
     user_folder = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True, parallel=parallel)(function)
+        return numba.njit(cache=True, pipeline_class=_KernelCompiler, **options)(function)
     finally:
         config.CACHE_DIR = user_folder
 
@@ -95,7 +299,7 @@ def thread_count(threads: int | None, groups: int) -> int:
     return threads or most
 
 
-@contextmanager
+@contextlib.contextmanager
 def use_threads(count: int):
     """Run with that many threads, then as before."""
     before = numba.get_num_threads()
