@@ -107,7 +107,7 @@ BAD_VALUES = {
     ),
     "mesh pattern": (
         SOFT.replace("cells = 1", 'cells = 1, pattern = "seven"'),
-        "soft[0].mesh.pattern: \"seven\" -> is not one of the choices; allowed: 'five', 'six', 'twelve'",
+        "soft[0].mesh.pattern: \"seven\" -> is not one of the choices; allowed: 'mirrored', 'five', 'six', 'twelve'",
     ),
     "huge mesh": (
         SOFT.replace("cells = 1", "cells = [1000, 1000, 1000]"),
