@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.rotations import rotation_matrix
-from pliant.scene.checks import at_time
+from pliant.checks import at_time
 
 
 def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
