@@ -50,7 +50,7 @@ def _springs(body: Soft, first: int) -> dict:
     edges, count = body.mesh.edges, len(body.mesh.edges)
     length = np.linalg.norm(body.mesh.points[edges[:, 1]] - body.mesh.points[edges[:, 0]], axis=1)
     stiffness = edge_stiffness(body.mesh, body.material.young)
-    rest = np.zeros((count, 4))
+    rest = np.zeros((count, 2))
     rest[:, 0] = length
     return {
         "joint": np.full(count, SPRING),
@@ -68,4 +68,5 @@ def _node_anchors(nodes: np.ndarray) -> Anchors:
     count = len(nodes)
     index = np.zeros((count, 3), np.int64)
     index[:, 0] = nodes
-    return Anchors(np.full(count, NODE), index, np.zeros((count, 3)), np.zeros(count))
+    frame = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
+    return Anchors(np.full(count, NODE), index, np.zeros((count, 3)), np.zeros(count), frame)

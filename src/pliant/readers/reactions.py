@@ -7,10 +7,10 @@ from pliant.elements.rows import deform, elastic_gradients
 from pliant.elements.tangles import laws_of_tangled
 from pliant.kernels.cpu.elements import element_elastic_impulses
 from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
-from pliant.kernels.cpu.joints import ANGULAR, DISTANCE
 from pliant.kernels.lanes import LANES
 from pliant.model.loads import node_forces
 from pliant.rows import joints as joint_rows
+from pliant.rows.joints import DISTANCE, POINTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.increment import Workspace
 
@@ -20,7 +20,7 @@ def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
     blocks, force = model.joints, np.zeros(3)
     rows = Rows.empty(blocks.start)
     joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
-    for k in np.flatnonzero((blocks.joint == joint) & (blocks.family != ANGULAR)):
+    for k in np.flatnonzero((blocks.joint == joint) & np.isin(blocks.family, POINTS)):
         impulse = state.impulses.joints[blocks.slice[k], :, blocks.lane[k]]
         if blocks.family[k] == DISTANCE:
             last = rows.start[blocks.slice[k]]

@@ -1,6 +1,6 @@
 """Readers of a state: energy, momentum, deformation, strain and stress, contacts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -74,11 +74,11 @@ def energy(model, state) -> Energy:
 
 def joint_energy(model, state) -> float:
     """Energy [J] of the compliant joints: 1/2 |C|^2 / compliance."""
-    undamped, rows = replace(model.joints, damping=np.zeros(len(model.joints.joint))), Rows.empty(model.joints.start)
-    joint_rows.fill(undamped, rows, state.x, state.body_position, state.body_rotation, 1.0)
-    soft = (undamped.compliance > 0) & (undamped.joint != SPRING)
-    gap = -rows.target[undamped.slice[soft], :, undamped.lane[soft]]
-    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / undamped.compliance[soft]))
+    blocks, rows = model.joints, Rows.empty(model.joints.start)
+    error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    soft = (blocks.compliance > 0) & (blocks.joint != SPRING)
+    gap = error[blocks.slice[soft], :, blocks.lane[soft]]
+    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / blocks.compliance[soft]))
 
 
 def elastic_energies(model, state) -> np.ndarray:

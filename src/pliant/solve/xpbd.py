@@ -35,6 +35,7 @@ class XpbdSolver(DualSolver):
     """A fixed number of sweeps over rows that follow the positions."""
 
     name = "xpbd"
+    linear_rows = True
 
     def __init__(self, options: Xpbd, model):
         super().__init__(Dual(method="pgs"), model, np.float64)
@@ -70,9 +71,10 @@ class XpbdSolver(DualSolver):
         rotation = state.body_rotation.copy()
         turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, x, position, rotation, h)
+        joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
         elements = ElementRows(model, x, rows.elements.plastic)
-        return replace(rows, elements=elements, joints=joints, table=concatenate([joints, rows.touching]))
+        touching = rows.table.between(rows.joint_slices, rows.table.slices)
+        return replace(rows, elements=elements, table=concatenate([joints, touching]))
 
     def _share(self, rows: StepRows, h: float) -> np.ndarray:
         """h f of every row: 1 for rigid ones, h / (h + beta) with damping, 0 for contacts."""

@@ -42,7 +42,7 @@ class EliminatedSolver(DualSolver):
         super().__init__(options, model, np.float64)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.joint_pairs = entry_pairs(joints)
+        self.joint_pairs = entry_pairs(joints.between(0, model.joints.equality_slices))
         tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
         first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
         second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
@@ -67,7 +67,7 @@ class EliminatedSolver(DualSolver):
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
         model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
-        joints, contacts = rows.joints, rows.touching
+        joints, contacts = rows.equalities, rows.bounded
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
         u = right.copy()
@@ -100,7 +100,7 @@ class EliminatedSolver(DualSolver):
             self.joint_pairs[0],
             self.joint_pairs[1],
             self.joint_pairs[4],
-            rows.joints.jacobian,
+            rows.equalities.jacobian,
             np.concatenate([weight, np.zeros_like(weight)], axis=1),
             self.joint_index,
             values,
@@ -110,7 +110,7 @@ class EliminatedSolver(DualSolver):
         u = prediction.u
         right = multiply_diagonal(mass, u)
         right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
-        joints = rows.joints
+        joints = rows.equalities
         add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
         prescribed = np.where(self.free == 0, u, 0.0)
         if np.any(prescribed):
@@ -132,7 +132,7 @@ class EliminatedSolver(DualSolver):
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
         model, rows = problem.model, problem.rows
-        table = rows.touching
+        table = rows.bounded
         estimate = np.empty((model.triple_count, 6))
         inverse_diagonals(self.diagonal_blocks, values, estimate)
         estimate[:, :3] *= self.free
@@ -149,7 +149,7 @@ class EliminatedSolver(DualSolver):
         goal = table.target.ravel()
         rate = np.empty(len(goal))
         row_product(system, u, np.zeros(len(goal)), rate)
-        offset = rows.joints.target.size
+        offset = rows.equalities.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale

@@ -14,9 +14,9 @@ from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
-from pliant.rows.potential import RowPotential
+from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.problem import Prediction, Problem, StepRows, mass_blocks, warm_impulses
+from pliant.solve.problem import Problem, mass_blocks, warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
@@ -43,7 +43,9 @@ class Workspace:
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, problem: Problem, laws, space: Workspace, free):
+    def __init__(self, problem: Problem, laws, space: Workspace, free, softness: np.ndarray):
+        """free (triples, 3): 1 where a velocity is unknown. softness (joint slices, 3, LANES): compliance of rigid
+        joints relative to their mobility."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
         self.free = free
@@ -52,30 +54,24 @@ class Increment:
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.push = multiply_diagonal(self.mass, prediction.u)
-        self.own_mass, self.own_push = self.mass, self.push
         self.damped = bool(np.any(model.damping > 0))
         # only damping needs the frames at the start of the step; without it any array of their shape does
         self.rotation = rows.elements.rotation if self.damped else model.gradients
         self.damping_weight = h * model.damping * model.volume
-        self.mobility = self._mobility(prediction)
-        self.take_rows(rows, warm_impulses(state, rows))
+        joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
+        loose = prediction.inverse_mass.copy()  # as if nothing were pinned
+        loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
+        mobilities = (self._mobility(prediction.inverse_mass), self._mobility(loose))
+        self.row_potential = RowPotential(rows.table, joints, *mobilities, softness, warm_impulses(state, rows))
         self.gradients = elastic_gradients(model, rows.elements.plastic)
         self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
         self.own_laws = laws
         self.laws = laws_of_tangled(model, laws, self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
-    def take_rows(self, rows: StepRows, impulse: np.ndarray) -> None:
-        """Take the rows' potential, with impulses (slices, 3, LANES) [N s] to start from."""
-        self.row_potential = RowPotential(rows.table, self.mobility, impulse, self.model.node_count)
-
-    def lean_on(self, u: np.ndarray, stiffness: np.ndarray) -> None:
-        """Let velocities other than u cost 1/2 h^2 K (triples, 3, 3), until the next call."""
-        self.mass, self.push = self.own_mass + stiffness, self.own_push + multiply_diagonal(stiffness, u)
-
-    def _mobility(self, prediction: Prediction) -> np.ndarray:
+    def _mobility(self, inverse_mass: np.ndarray) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
-        mobility = prediction.inverse_mass.copy()
+        mobility = inverse_mass.copy()
         n = self.model.node_count
         stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
@@ -137,6 +133,12 @@ class Increment:
         if known is None or np.any(rest) or self.tangled.any() or not np.array_equal(self.x, known[0]):
             return self.evaluate(rest)[0]
         return known[1] + self.row_potential.evaluate(rest)
+
+    def blocks(self) -> np.ndarray:
+        """Diagonal blocks (triples, 3, 3) of mass, and of the stiffness with which bodies under load resist turning."""
+        blocks = self.mass.copy()
+        self.row_potential.add_turning(blocks)
+        return blocks
 
     def renew(self) -> None:
         """Bring what lags behind up to date: the rows' shifts and Coulomb's discs."""
