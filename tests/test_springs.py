@@ -7,7 +7,7 @@ import pliant as pl
 from pliant.elements.springs import spring_blocks, spring_energy, spring_forces
 from pliant.model.springs import edge_stiffness
 
-CUBE = pl.meshes.box((0.2, 0.2, 0.2), cells=2)
+CUBE = pl.meshes.box((0.2, 0.2, 0.2), cells=2, pattern="six")
 NET = pl.Material.springs(young=1e5, density=1000, damping=0.003)
 
 

@@ -22,6 +22,9 @@ NORMAL_SOFTNESS, TANGENT_SOFTNESS = 5e-2, 5e-2
 # with which it then gets no impulse to speak of.
 NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
 
+# Rounding of a joint's error relative to the distance of bodies from the origin (or to an angle of one).
+EPSILON = 1e-15
+
 
 class JointsAhead:
     """The joints of a step of length h where velocities lead; their rows lie first in the table."""
@@ -131,6 +134,15 @@ class RowPotential:
         joints = self.joints
         gaps = np.abs(joints.error) * self.hard[: joints.slices] * joints.per_reach[:, None]
         return float(gaps.max(initial=0.0))
+
+    def rounding(self) -> float:
+        """Twice the energy [J] that the rounding of the joints' errors makes."""
+        joints, state = self.joints, self.joints.state
+        if not joints.slices:
+            return 0.0
+        size = max(np.abs(state.x).max(initial=0.0), np.abs(state.body_position).max(initial=0.0), 1.0)
+        hard = self.hard[: joints.slices]
+        return float(np.sum(hard / self.compliance[: joints.slices])) * (EPSILON * size / joints.h) ** 2
 
     def add_impulses(self, out: np.ndarray, scale: float = 1.0) -> None:
         """out (triples, 3) += scale J^T lambda."""

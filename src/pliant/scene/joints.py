@@ -113,9 +113,7 @@ class Motor:
             if value is not None:
                 object.__setattr__(self, name, number_or_function(value, f"motor {name}"))
         if self.position is None and (self.stiffness is not None or self.damping):
-            raise SceneError(
-                "motor stiffness and damping go with a position; a velocity is met as max_torque allows"
-            )
+            raise SceneError("motor stiffness and damping go with a position; a velocity is met as max_torque allows")
         if self.position is not None:
             if self.stiffness is None:
                 raise SceneError("a motor with a position needs a stiffness [N m/rad]")

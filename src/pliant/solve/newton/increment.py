@@ -158,10 +158,11 @@ class Increment:
         return float(np.abs(gradient * self.free).max(initial=0.0) / max(largest, 1e-300))
 
     def rounding(self) -> float:
-        """Twice the energy [J] of the motion that the rounding of elastic forces makes."""
+        """Twice the energy [J] of the motion that the rounding of elastic forces and of joints' errors makes."""
         model = self.model
         kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
-        return float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
+        elastic = float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
+        return elastic + self.row_potential.rounding()
 
     def element_terms(self, project: bool = True) -> ElementTerms:
         """The elements' stiffness times h^2, damping included, at the frames last evaluated; project: without the

@@ -20,6 +20,8 @@ from pliant.solve.problem import Problem, Solution
 
 # Least part of the warm start that is tried before a start from rest.
 SHORTEST_START = 0.1
+# The most [rad] that a start may turn a body beyond its present motion: a weld that is a full turn off fits as well.
+LARGEST_TURN = 0.5
 
 
 class NewtonSolver:
@@ -49,6 +51,7 @@ class NewtonSolver:
         potential, predicted = self._potential(problem), problem.prediction.u
         change = problem.state.memory.get(self.name, {}).get("change")
         start = predicted if change is None else predicted + self.system.free * change
+        start = self._turning_little(problem, start)
         criterion = StepCriterion(potential, self.system, problem.state.velocity_triples(), predicted)
         return self._solution(problem, potential, *self._minimise(potential, start, criterion))
 
@@ -60,6 +63,18 @@ class NewtonSolver:
         start = self._static_start(potential, problem.prediction.u)
         solution = self._solution(problem, potential, *self._minimise(potential, start, criterion))
         return solution, max(motion, criterion.motion)
+
+    def _turning_little(self, problem: Problem, start: np.ndarray) -> np.ndarray:
+        """The start, or a velocity on the way to it that turns no body by much more than its present one does."""
+        n, now = problem.model.node_count, problem.state.velocity_triples()
+        if not len(problem.model.joints.family):
+            return start
+        more = problem.h * float(np.abs((start - now)[n + 1 :: 2]).max(initial=0.0))
+        return (
+            start
+            if more <= LARGEST_TURN
+            else np.where(self.system.free == 0, start, now + LARGEST_TURN / more * (start - now))
+        )
 
     def _potential(self, problem: Problem) -> Increment:
         return Increment(problem, self.laws, self.space, self.system.free, self.softness)
