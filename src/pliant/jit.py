@@ -238,9 +238,10 @@ def _last_used(version: Path) -> float:
 class _KernelLibrary(JITCodeLibrary):
     """Machine code of one kernel that calls no code of another library.
 
-    Numba gives a kernel weak copies of the functions it calls. Which copy runs then depends on what else the process
-    has loaded: after compiling, the callee's own code; from the cache, the kernel's copy, optimised once more, with
-    sums in another order. Private copies are the only ones, so a kernel has the same bits in every process.
+    Numba gives a kernel weak copies of the functions it calls and of the bodies of its parallel loops. Which copy runs
+    depends on what else the process has loaded: after compiling, the one compiled first; from the cache, the kernel's
+    own, optimised once more, so that products and sums are fused and rounded otherwise. Private copies are the only
+    ones a kernel can run, so its results have the same bits in every process.
     """
 
     def _optimize_final_module(self) -> None:
