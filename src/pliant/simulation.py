@@ -10,7 +10,7 @@ from pliant.errors import SceneError
 from pliant.jit import thread_count, use_threads
 from pliant.kernels.lanes import from_lanes
 from pliant.model.build import build
-from pliant.readers import reactions, report
+from pliant.readers import joints, reactions, report
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.scene import Scene
@@ -190,7 +190,25 @@ class Simulation:
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
             return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
-        return reactions.joint_reaction(self.model, self.state, self.scene.joints.index(holder), self.dt)
+        return reactions.joint_reaction(self.model, self.state, self._joint(holder), self.dt)
+
+    def joint_position(self, joint) -> float:
+        """The free coordinate of a joint: the angle [rad] of a hinge, 0 at the start."""
+        return joints.joint_angle(self.model, self.state, self._joint(joint))
+
+    def joint_velocity(self, joint) -> float:
+        """How fast the free coordinate of a joint changes: of a hinge, in rad/s."""
+        return joints.joint_rate(self.model, self.state, self._joint(joint))
+
+    def motor_effort(self, joint) -> float:
+        """Torque [N m] that the motor of a hinge gave in the last step, about its axis on side b."""
+        return joints.motor_effort(self.model, self.state, self._joint(joint), self.dt)
+
+    def _joint(self, joint) -> int:
+        for i, candidate in enumerate(self.scene.joints):
+            if candidate is joint:
+                return i
+        raise SceneError(f"{joint!r} is not a joint of this simulation's scene")
 
     def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:
         """Nodes (k,) of a pin, and 1 for each pinned axis (3,)."""
