@@ -128,6 +128,15 @@ class RowPotential:
             ahead = self.impulse[first] - self.curvature[first, :3] * rate
             self.estimate = np.clip(ahead, rows.low[first], rows.high[first])
 
+    def restoring_impulses(self, jacobian: np.ndarray) -> np.ndarray:
+        """J^T (lambda - estimate) (triples, 3) of joints, with Jacobians (entries, 9, LANES) that may be older: what
+        pulls them back to where they fit, and no more."""
+        joints, rows = self.joints, self.rows
+        out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
+        excess = self.impulse[: joints.slices] - self.estimate
+        add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
+        return out
+
     def follow_slip(self, velocity: np.ndarray) -> None:
         """Let the slips, but not the shifts, follow a velocity: the start of the iterations."""
         self.evaluate(velocity)

@@ -119,7 +119,7 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     trial = point.u + found.direction
     new = _Point(trial, *potential.evaluate(trial))
     if potential.row_potential.joints.slices and slope < 0.0:
-        bent = _along_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
+        bent = _back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
         if bent is not None:
             return bent, 1.0
         potential.evaluate(trial)
@@ -144,9 +144,9 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     return _Point(u, *potential.evaluate(u)), factor
 
 
-def _along_joints(potential: Increment, system, new: _Point, most: float, found: _Direction) -> _Point | None:
-    """From the end of Newton's step back to where joints fit, by further steps with the same matrix; None if they do
-    not lead to a value of at most `most`.
+def _back_to_joints(potential: Increment, system, new: _Point, most: float, found: _Direction) -> _Point | None:
+    """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
+    to a value of at most `most`.
 
     Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
     A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
@@ -157,7 +157,8 @@ def _along_joints(potential: Increment, system, new: _Point, most: float, found:
         end = abs(float(dot(system.free * new.gradient, found.direction)))
         if new.value <= most and end <= OVERSHOOT * abs(found.slope):
             return new
-        correction, products = system.solve(-system.free * new.gradient, LARGEST_FORCING)
+        pull = potential.row_potential.restoring_impulses(system.rows.jacobian)
+        correction, products = system.solve(system.free * pull, LARGEST_FORCING)
         found.products += products
         trial = new.u + correction
         new = _Point(trial, *potential.evaluate(trial))
