@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from pliant.checks import at_time
 from pliant.rotations import rotation_matrix
-from pliant.scene.checks import at_time
 
 
 def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
