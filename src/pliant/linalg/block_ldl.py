@@ -84,6 +84,6 @@ def _pattern(graph, order: np.ndarray) -> BlockPattern:
 def factor(pattern: BlockPattern, values: np.ndarray) -> BlockFactor:
     """L D L^T of the matrix with these upper blocks (k, 3, 3)."""
     size, n = int(pattern.start[-1]), len(pattern.order)
-    row, lower, inverse = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 3, 3))
-    factorise(pattern.column_start, pattern.row, pattern.parent, pattern.start, values, row, lower, inverse)
-    return BlockFactor(pattern.order, pattern.start, row, lower, inverse)
+    row, lower, pivot = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 6))
+    factorise(pattern.column_start, pattern.row, pattern.parent, pattern.start, values, row, lower, pivot)
+    return BlockFactor(pattern.order, pattern.start, row, lower, pivot)
