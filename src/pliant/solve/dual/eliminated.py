@@ -1,14 +1,16 @@
 """The dual solver with its unbounded rows eliminated: contacts act on the inverse of the primal matrix.
 
 Elements and joints have no bounds, so their impulses are known functions of the velocity and leave the problem
-(theory section 2): A u = M u* + J^T R^-1 b with A = M + J^T R^-1 J over elements and joints, A = M + h (h + beta) K_R
-for elements alone. What is left for MPRGP are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same
-problem, exact however stiff.
+(theory section 2): A (u - u*) = J^T R^-1 (b - J u*) with A = M + J^T R^-1 J over elements and joints, A = M + h (h +
+beta) K_R for elements alone. It is the change that is solved for: A is as exact as its largest numbers, which of a
+stiff body are far above its mass, so what leaves stiffness at rest must not pass through it. What is left for MPRGP
+are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, exact however stiff.
 """
 
 import numpy as np
 
 from pliant.elements.rows import IDENTITY_BASIS
+from pliant.kernels.cpu.element_rates import subtract_rates
 from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
 from pliant.kernels.cpu.linalg.block_ldl import (
     BlockFactor,
@@ -18,7 +20,6 @@ from pliant.kernels.cpu.linalg.block_ldl import (
     symmetric_product,
 )
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import gather_slots, row_product
 from pliant.kernels.cpu.table import row_diagonals
@@ -70,9 +71,10 @@ class EliminatedSolver(DualSolver):
         joints, contacts = rows.joints, rows.touching
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
-        u = right.copy()
-        solve_factored(self.factor, u)
-        info = Info("dual eliminated", 0, self._residual(values, u, right), rows=row_count(rows.table))
+        change = right.copy()
+        solve_factored(self.factor, change)
+        u = prediction.u + change
+        info = Info("dual eliminated", 0, self._residual(values, change, right), rows=row_count(rows.table))
         impulse = np.zeros(rows.table.target.size)
         joint_size = joints.target.size
         if contacts.slices:
@@ -90,7 +92,7 @@ class EliminatedSolver(DualSolver):
         return 1 / (joints.compliance + softness * diagonal)
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
-        """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
+        """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
         lam, mu = model.lam, model.mu
         element_weight = h * (h + model.damping) * model.volume
         values = np.zeros((len(self.pattern.row), 3, 3))
@@ -107,27 +109,21 @@ class EliminatedSolver(DualSolver):
         )
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
-        u = prediction.u
-        right = multiply_diagonal(mass, u)
-        right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
+        right = np.zeros_like(prediction.u)
+        right[: model.node_count] = elastic_impulses(model, rows, element_weight, h, prediction.u)
         joints = rows.joints
-        add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
-        prescribed = np.where(self.free == 0, u, 0.0)
-        if np.any(prescribed):
-            right -= self._product(values, prescribed)
-        right = np.where(self.free == 0, prescribed, right)
+        impulse = np.empty(weight.size)
+        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)
+        add_row_impulses(joints.start, joints.triples, joints.jacobian, impulse.reshape(weight.shape), right)
+        right *= self.free
         restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
         return factor(self.pattern, values), values, right
 
-    def _product(self, values, x: np.ndarray) -> np.ndarray:
-        out = np.empty_like(x)
-        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, out)
-        return out
-
-    def _residual(self, values, u, right) -> float:
-        """|A u - b| / |b| of the primal system."""
-        size = np.linalg.norm(right)
-        return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
+    def _residual(self, values, x, right) -> float:
+        """|A x - b| / |b| of the primal system."""
+        size, product = np.linalg.norm(right), np.empty_like(x)
+        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, product)
+        return float(np.linalg.norm(product - right) / (size if size else 1.0))
 
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
@@ -160,11 +156,12 @@ class EliminatedSolver(DualSolver):
         return system.velocity, info, x * system.scale
 
 
-def elastic_impulses(model, rows: StepRows, weight, h) -> np.ndarray:
-    """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
+def elastic_impulses(model, rows: StepRows, weight, h, u: np.ndarray) -> np.ndarray:
+    """J^T R_c^-1 (b - J u) of the elements at velocities u, summed at the nodes (n, 3)."""
     lam, mu = model.lam, model.mu
     target = np.empty((len(model.volume), 6, LANES))
     element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
+    subtract_rates(u, model.element_nodes, model.gradients, rows.elements.rotation, target)
     slots = np.zeros(model.volume.size * 12 + 1)
     shaped = slots[:-1].reshape(-1, 12, LANES)
     element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
