@@ -12,8 +12,9 @@ import numpy as np
 from pliant.formulas.matrix3 import positive_inverse
 from pliant.jit import kernel
 
-# A pivot below this part of its diagonal number is rounding: its sign means nothing, and it counts as this part.
-LEAST_PIVOT = 1e-15
+# Of a pivot below the first part of its diagonal number even the sign may be rounding: it counts as positive, and for
+# no less than the second part.
+DOUBTFUL_PIVOT, LEAST_PIVOT = 1e-12, 1e-15
 
 
 class BlockFactor(NamedTuple):
@@ -48,9 +49,9 @@ def _elimination_tree(column_start, row):
 @kernel
 def _inverse_pivot(pivot, whole):
     """1 / pivot; whole: the number of the matrix at its place. Zero where the matrix has nothing there at all."""
-    least = LEAST_PIVOT * abs(whole)
-    if abs(pivot) < least:
-        pivot = least
+    size = abs(whole)
+    if abs(pivot) < DOUBTFUL_PIVOT * size:
+        pivot = max(abs(pivot), LEAST_PIVOT * size)
     return 1.0 / pivot if pivot != 0.0 else 0.0
 
 
@@ -143,8 +144,8 @@ def restrict(order, column_start, row, free, values_inout):
             for r in range(3):
                 for c in range(3):
                     values_inout[p, r, c] *= free[i, r] * free[j, c]
-                if i == j:
-                    values_inout[p, r, r] += 1.0 - free[i, r]
+                if i == j and free[i, r] == 0.0:  # no sum with 1 - free: reassociated, it rounds small numbers off
+                    values_inout[p, r, r] = 1.0
 
 
 @kernel

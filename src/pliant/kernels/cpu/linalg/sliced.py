@@ -70,8 +70,9 @@ def gather_matrix(start, column, part_start, source, target, blocks, free, diago
                     for lane in range(LANES):
                         both = free[s, r, lane] * free[s, c, lane]
                         values_out[own, 3 * r + c, lane] += both * diagonal[s, 3 * r + c, lane]
-                        if r == c:
-                            values_out[own, 3 * r + c, lane] += 1 - both
+                        # no sum with 1 - both: reassociated, it rounds small numbers off
+                        if r == c and both == 0:
+                            values_out[own, 3 * r + c, lane] = 1
 
 
 @kernel
