@@ -20,6 +20,7 @@ from pliant.kernels.cpu.linalg.block_ldl import (
     symmetric_product,
 )
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
+from pliant.kernels.cpu.linalg.triples import dot
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import gather_slots, row_product
 from pliant.kernels.cpu.table import row_diagonals
@@ -28,6 +29,7 @@ from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.dual.gaps import GapFactors
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -56,6 +58,8 @@ class EliminatedSolver(DualSolver):
             nodes = model.element_nodes
             self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
         self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        self.gaps = GapFactors(joints, model.triple_count)
+        self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
         self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -83,6 +87,11 @@ class EliminatedSolver(DualSolver):
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
 
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the solves it
+        took."""
+        return self.gaps.close_gaps_by_factor(rows, inverse_mass)
+
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
         diagonal = np.empty(joints.compliance.shape)
@@ -95,7 +104,8 @@ class EliminatedSolver(DualSolver):
         """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
         lam, mu = model.lam, model.mu
         element_weight = h * (h + model.damping) * model.volume
-        values = np.zeros((len(self.pattern.row), 3, 3))
+        values = self.values
+        values[:] = 0.0
         rotation = rows.elements.rotation
         assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
         add_row_blocks(
@@ -117,13 +127,14 @@ class EliminatedSolver(DualSolver):
         add_row_impulses(joints.start, joints.triples, joints.jacobian, impulse.reshape(weight.shape), right)
         right *= self.free
         restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
-        return factor(self.pattern, values), values, right
+        return factor(self.pattern, values, self.factor), values, right
 
     def _residual(self, values, x, right) -> float:
         """|A x - b| / |b| of the primal system."""
-        size, product = np.linalg.norm(right), np.empty_like(x)
+        size, product = dot(right, right), np.empty_like(x)
         symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, product)
-        return float(np.linalg.norm(product - right) / (size if size else 1.0))
+        error = product - right
+        return float(np.sqrt(dot(error, error) / (size if size else 1.0)))
 
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
