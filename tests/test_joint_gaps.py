@@ -12,7 +12,7 @@ from pliant.stepping.dynamics import predict
 
 
 def _opened(scene: pl.Scene, seed: int):
-    """A simulation of the scene, joint rows with its bodies and nodes out of place by 1e-3, and inverse masses."""
+    """Model of the scene, joint rows with its bodies and nodes out of place by 1e-3, and inverse masses."""
     sim = scene.simulate(dt=0.01, solver=pl.Dual(eliminate=True))
     model, state, rng = sim.model, sim.state, np.random.default_rng(seed)
     position = state.body_position + 1e-3 * rng.normal(size=state.body_position.shape)
@@ -44,10 +44,11 @@ def _dense(model, rows: Rows, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.
 def _chain() -> pl.Scene:
     """Links of different kinds of joints, hung from the world."""
     scene = pl.Scene()
-    bodies = [scene.add_rigid(pl.Box((0.1, 0.2, 0.4)), density=500.0, position=(0, 0, -0.4 * k)) for k in range(4)]
+    box = {"density": 500.0, "collide": False}
+    bodies = [scene.add_rigid(pl.Box((0.1, 0.2, 0.4)), position=(0, 0, -0.4 * k), **box) for k in range(4)]
     scene.join(pl.Ball(bodies[0], pl.world, at=(0, 0, 0.2)))
-    scene.join(pl.Hinge(bodies[0], bodies[1], at=(0, 0, -0.2), axis=(1, 0, 0)))
-    scene.join(pl.Weld(bodies[1], bodies[2], at=(0, 0, -0.6)))
+    scene.join(pl.Ball(bodies[0], bodies[1], at=(0, 0, -0.2)))
+    scene.join(pl.Fixed(bodies[1], bodies[2], at=(0, 0, -0.6)))
     scene.join(pl.Ball(bodies[2], bodies[3], at=(0, 0, -1.0)))
     return scene
 

@@ -79,7 +79,9 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
         flag[k] = k
         for p in range(column_start[k], column_start[k + 1]):
             i = row[p]
-            y[i] = values[p]
+            for r in range(3):  # loops: assigned slices are slower
+                for c in range(3):
+                    y[i, r, c] = values[p, r, c]
             length = 0
             while flag[i] != k:
                 path[length] = i
@@ -90,10 +92,10 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
                 top -= 1
                 length -= 1
                 pattern[top] = path[length]
-        diagonal[:] = y[k]
-        for c in range(3):
-            whole[c] = diagonal[c, c]
-        y[k] = 0.0
+        for r in range(3):
+            whole[r] = y[k, r, r]
+            for c in range(3):
+                diagonal[r, c], y[k, r, c] = y[k, r, c], 0.0
         for q in range(top, n):
             i = pattern[q]
             yi, pivot = y[i], pivot_out[i]
@@ -115,7 +117,9 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
                     diagonal[r, c] -= l[r, 0] * yi[0, c] + l[r, 1] * yi[1, c] + l[r, 2] * yi[2, c]
             row_out[p] = k
             filled[i] += 1
-            y[i] = 0.0
+            for r in range(3):
+                for c in range(3):
+                    yi[r, c] = 0.0
         _factorise_pivot(diagonal, whole, pivot_out[k])
 
 
