@@ -1,14 +1,16 @@
 """The dual solver with its unbounded rows eliminated: contacts act on the inverse of the primal matrix.
 
 Elements and joints have no bounds, so their impulses are known functions of the velocity and leave the problem
-(theory section 2): A u = M u* + J^T R^-1 b with A = M + J^T R^-1 J over elements and joints, A = M + h (h + beta) K_R
-for elements alone. What is left for MPRGP are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same
-problem, exact however stiff.
+(theory section 2): A (u - u*) = J^T R^-1 (b - J u*) with A = M + J^T R^-1 J over elements and joints, A = M + h (h +
+beta) K_R for elements alone. It is the change that is solved for: A is as exact as its largest numbers, which of a
+stiff body are far above its mass, so what leaves stiffness at rest must not pass through it. What is left for MPRGP
+are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, exact however stiff.
 """
 
 import numpy as np
 
 from pliant.elements.rows import IDENTITY_BASIS
+from pliant.kernels.cpu.element_rates import subtract_rates
 from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
 from pliant.kernels.cpu.linalg.block_ldl import (
     BlockFactor,
@@ -18,7 +20,7 @@ from pliant.kernels.cpu.linalg.block_ldl import (
     symmetric_product,
 )
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.kernels.cpu.linalg.triples import dot
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import gather_slots, row_product
 from pliant.kernels.cpu.table import row_diagonals
@@ -27,6 +29,7 @@ from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.dual.gaps import GapFactors
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -42,7 +45,8 @@ class EliminatedSolver(DualSolver):
         super().__init__(options, model, np.float64)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.joint_pairs = entry_pairs(joints.between(0, model.joints.equality_slices))
+        joints = joints.between(0, model.joints.equality_slices)
+        self.joint_pairs = entry_pairs(joints)
         tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
         first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
         second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
@@ -55,6 +59,8 @@ class EliminatedSolver(DualSolver):
             nodes = model.element_nodes
             self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
         self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        self.gaps = GapFactors(joints, model.triple_count)
+        self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
         self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -70,9 +76,10 @@ class EliminatedSolver(DualSolver):
         joints, contacts = rows.equalities, rows.bounded
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
-        u = right.copy()
-        solve_factored(self.factor, u)
-        info = Info("dual eliminated", 0, self._residual(values, u, right), rows=row_count(rows.table))
+        change = right.copy()
+        solve_factored(self.factor, change)
+        u = prediction.u + change
+        info = Info("dual eliminated", 0, self._residual(values, change, right), rows=row_count(rows.table))
         impulse = np.zeros(rows.table.target.size)
         joint_size = joints.target.size
         if contacts.slices:
@@ -80,6 +87,11 @@ class EliminatedSolver(DualSolver):
             u += change
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the solves it
+        took."""
+        return self.gaps.close_gaps_by_factor(rows, inverse_mass)
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
@@ -90,10 +102,11 @@ class EliminatedSolver(DualSolver):
         return 1 / (joints.compliance + softness * diagonal)
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
-        """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
+        """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
         lam, mu = model.lam, model.mu
         element_weight = h * (h + model.damping) * model.volume
-        values = np.zeros((len(self.pattern.row), 3, 3))
+        values = self.values
+        values[:] = 0.0
         rotation = rows.elements.rotation
         assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
         add_row_blocks(
@@ -107,27 +120,22 @@ class EliminatedSolver(DualSolver):
         )
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
-        u = prediction.u
-        right = multiply_diagonal(mass, u)
-        right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
+        right = np.zeros_like(prediction.u)
+        right[: model.node_count] = elastic_impulses(model, rows, element_weight, h, prediction.u)
         joints = rows.equalities
-        add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
-        prescribed = np.where(self.free == 0, u, 0.0)
-        if np.any(prescribed):
-            right -= self._product(values, prescribed)
-        right = np.where(self.free == 0, prescribed, right)
+        impulse = np.empty(weight.size)
+        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)
+        add_row_impulses(joints.start, joints.triples, joints.jacobian, impulse.reshape(weight.shape), right)
+        right *= self.free
         restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
-        return factor(self.pattern, values), values, right
+        return factor(self.pattern, values, self.factor), values, right
 
-    def _product(self, values, x: np.ndarray) -> np.ndarray:
-        out = np.empty_like(x)
-        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, out)
-        return out
-
-    def _residual(self, values, u, right) -> float:
-        """|A u - b| / |b| of the primal system."""
-        size = np.linalg.norm(right)
-        return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
+    def _residual(self, values, x, right) -> float:
+        """|A x - b| / |b| of the primal system."""
+        size, product = dot(right, right), np.empty_like(x)
+        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, product)
+        error = product - right
+        return float(np.sqrt(dot(error, error) / (size if size else 1.0)))
 
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
@@ -160,11 +168,12 @@ class EliminatedSolver(DualSolver):
         return system.velocity, info, x * system.scale
 
 
-def elastic_impulses(model, rows: StepRows, weight, h) -> np.ndarray:
-    """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
+def elastic_impulses(model, rows: StepRows, weight, h, u: np.ndarray) -> np.ndarray:
+    """J^T R_c^-1 (b - J u) of the elements at velocities u, summed at the nodes (n, 3)."""
     lam, mu = model.lam, model.mu
     target = np.empty((len(model.volume), 6, LANES))
     element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
+    subtract_rates(u, model.element_nodes, model.gradients, rows.elements.rotation, target)
     slots = np.zeros(model.volume.size * 12 + 1)
     shaped = slots[:-1].reshape(-1, 12, LANES)
     element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
