@@ -183,7 +183,7 @@ def convert(source: Path, target: Path, repair: bool, surface: bool) -> None:
 
 def benchmark_names() -> list[str]:
     """The benchmarks there are: modules of pliant.benchmarks."""
-    folder = Path(__file__).parent / "benchmarks"
+    folder = Path(__file__).parents[1] / "benchmarks"
     entries = pkgutil.iter_modules([str(folder)])
     return sorted(entry.name for entry in entries if not (entry.ispkg or entry.name.startswith("_")))
 

@@ -1,12 +1,9 @@
 """Joints of a scene as blocks of rows: anchors on bodies, on faces of soft bodies, in the world."""
 
-from dataclasses import fields
-
 import numpy as np
 
 from pliant.errors import SceneError
 from pliant.kernels.cpu.joints import ANGULAR, BALL, BODY, DISTANCE, FACE, WORLD
-from pliant.model.springs import build_springs
 from pliant.rotations import rotation_matrix
 from pliant.rows.joints import Anchors, JointBlocks, lay_out
 from pliant.scene.bodies import Rigid, Soft
@@ -65,7 +62,7 @@ def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 
 def build_joints(scene: Scene, node_start, body_position, body_rotation) -> JointBlocks:
-    """All joints of the scene, and the springs of its soft bodies, as blocks of rows."""
+    """All joints of the scene as blocks of rows."""
     anchor = _Anchorer(scene, node_start, body_position, body_rotation)
     blocks = [(j, *block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor)]
     joint = np.array([block[0] for block in blocks], dtype=np.int64)
@@ -79,22 +76,8 @@ def build_joints(scene: Scene, node_start, body_position, body_rotation) -> Join
     reach[reach == 0] = 1.0
     columns = {"joint": joint, "family": family, "a": a, "b": b, "rest": rest}
     columns |= {"compliance": compliance, "damping": damping, "reach": reach}
-    columns = _concatenate([columns, *build_springs(scene, node_start)])
     start, slice_, lane = lay_out(columns["family"], columns["a"], columns["b"])
     return JointBlocks(**columns, start=start, slice=slice_, lane=lane)
-
-
-def _concatenate(parts: list[dict]) -> dict:
-    """Columns of several families of blocks, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def anchors(name: str) -> Anchors:
-        sides = [part[name] for part in parts]
-        return Anchors(*(np.concatenate([getattr(side, f.name) for side in sides]) for f in fields(Anchors)))
-
-    plain = {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name not in ("a", "b")}
-    return plain | {"a": anchors("a"), "b": anchors("b")}
 
 
 def _reach(scene: Scene, anchors: Anchors) -> np.ndarray:

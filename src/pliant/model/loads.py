@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pliant.rotations import rotation_matrix
 from pliant.checks import at_time
+from pliant.rotations import rotation_matrix
 
 
 def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Rows of joints: ball, angular part of a weld, distance; between rigid bodies, faces and nodes of soft bodies and the
 world."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -19,6 +19,7 @@ __all__ = [
     "Anchors",
     "JointBlocks",
     "fill",
+    "joined",
     "lay_out",
     "tensions",
 ]
@@ -46,7 +47,7 @@ class Anchors:
 class JointBlocks:
     """All joint blocks of a model: constant data.
 
-    joint (n,): index of the joint in the scene, -1 for a spring of a soft body. family (n,): BALL, ANGULAR or
+    joint (n,): index of the joint in the scene, -1 for what is none. family (n,): BALL, ANGULAR or
     DISTANCE. rest (n, 4): rest orientation of b seen from a (quaternion) for ANGULAR, the length [m] in column 0
     for DISTANCE. compliance [m/N], damping [N s/m] (n,). reach (n,): length of the anchors' arms [m], the measure
     of gaps. start, slice, lane: where each block lies in the table.
@@ -73,9 +74,31 @@ def lay_out(family: np.ndarray, a: Anchors, b: Anchors):
     return layout(np.where(family == ANGULAR, angular_width, point_width))
 
 
+def joined(parts: list[JointBlocks]) -> JointBlocks:
+    """The blocks of several parts, each in slices of its own, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def column(name: str, values: list):
+        return Anchors(*map(np.concatenate, zip(*map(_columns, values)))) if name in "ab" else np.concatenate(values)
+
+    columns = {f.name: column(f.name, [getattr(part, f.name) for part in parts]) for f in fields(JointBlocks)}
+    slices = np.cumsum([0] + [len(part.start) - 1 for part in parts])
+    entries = np.cumsum([0] + [int(part.start[-1]) for part in parts])
+    columns["start"] = np.concatenate([[0], *(part.start[1:] + first for part, first in zip(parts, entries))])
+    columns["slice"] = np.concatenate([part.slice + first for part, first in zip(parts, slices)])
+    return JointBlocks(**columns)
+
+
+def _columns(anchors: Anchors) -> list[np.ndarray]:
+    return [getattr(anchors, f.name) for f in fields(Anchors)]
+
+
 def tensions(blocks: JointBlocks, impulse: np.ndarray, body_rotation: np.ndarray, h: float) -> np.ndarray:
     """h^2 times the rotational stiffness (b, 6) of bodies held in tension by ball joints."""
     out = np.zeros((len(body_rotation), 6))
+    if not len(blocks.family):  # kernels that have nothing to do are not even compiled
+        return out
     a, b, place = blocks.a, blocks.b, (blocks.slice, blocks.lane)
     add_tensions(
         blocks.family, a.kind, a.index, a.local, b.kind, b.index, b.local, *place, impulse, body_rotation, h, out
@@ -85,6 +108,8 @@ def tensions(blocks: JointBlocks, impulse: np.ndarray, body_rotation: np.ndarray
 
 def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: float) -> None:
     """Fill the rows of all joints."""
+    if not len(blocks.family):
+        return
     fill_blocks(
         blocks.family,
         blocks.a.kind,

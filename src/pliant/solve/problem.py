@@ -29,6 +29,7 @@ class Prediction:
 @dataclass
 class StepRows:
     """What one step has to satisfy: elements, joints, contacts (`touching`); `table` is joints and contacts together.
+    Joints are followed by elements as rows where a solver takes them so.
 
     contact_index (contacts,): flat index of each contact's normal row in the table; its tangents follow at +LANES, +2
     LANES.
@@ -71,15 +72,18 @@ class Solution:
     tangled: np.ndarray | None = None
 
 
-def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
-    """Rows of elements, joints and contacts at the state's positions."""
-    joints = Rows.empty(model.joints.start)
-    joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, h)
+def fill_rows(
+    model: Model, state: State, contacts: Contacts, h: float, blocks: joint_rows.JointBlocks | None = None
+) -> StepRows:
+    """Rows of elements, joints and contacts at the state's positions; blocks: the model's joints, or these and more."""
+    blocks = model.joints if blocks is None else blocks
+    joints = Rows.empty(blocks.start)
+    joint_rows.fill(blocks, joints, state.x, state.body_position, state.body_rotation, h)
     touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
     table = concatenate([joints, touching])
     offset = joints.friction.size * 3
     return StepRows(
-        element_rows.fill(model, state, h), joints, touching, table, joints.slices, contacts, index + offset
+        element_rows.fill(model.elements, state, h), joints, touching, table, joints.slices, contacts, index + offset
     )
 
 
@@ -94,7 +98,8 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
 def warm_impulses(state: State, rows: StepRows) -> np.ndarray:
     """Impulses (slices, 3, LANES) of the step before, matched by joint and contact key."""
     kept, impulse = state.impulses, np.zeros(rows.table.target.shape)
-    impulse[: rows.joint_slices] = kept.joints
+    count = min(rows.joint_slices, len(kept.joints))  # a solver before may have had elements as rows, or not
+    impulse[:count] = kept.joints[:count]
     if len(rows.contacts) and len(kept.contact_key):
         place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)
         known = kept.contact_key[place] == rows.contacts.key

@@ -28,7 +28,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     clock.lap("predict")
     contacts = detect(model, state, h)
     clock.lap("collide")
-    problem = Problem(model, state, prediction, fill_rows(model, state, contacts, h), h)
+    rows = fill_rows(model, state, contacts, h, getattr(solver, "row_blocks", None))
+    problem = Problem(model, state, prediction, rows, h)
     clock.lap("rows")
     solution = solver.solve(problem)
     check_finite(model, state, solution.u)
@@ -70,7 +71,7 @@ def check_finite(model: Model, state: State, u: np.ndarray) -> None:
     first = int(bad[0])
     if first < model.node_count:
         body = int(np.searchsorted(model.node_start, first, side="right") - 1)
-        element = int(np.flatnonzero((model.tets == first).any(axis=1))[0] - model.element_start[body])
+        element = model.elements.cell_at(body, first)
         where = f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
     else:
         where = f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"

@@ -8,8 +8,8 @@ problem, exact however stiff.
 
 import numpy as np
 
-from pliant.elements.rows import IDENTITY_BASIS
-from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
+from pliant.elements.potential import ElementPotential
+from pliant.kernels.cpu.elements import assemble_stiffness
 from pliant.kernels.cpu.linalg.block_ldl import (
     BlockFactor,
     inverse_diagonals,
@@ -20,10 +20,11 @@ from pliant.kernels.cpu.linalg.block_ldl import (
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
 from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
-from pliant.kernels.cpu.system import gather_slots, row_product
+from pliant.kernels.cpu.system import row_product
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
@@ -32,29 +33,27 @@ from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
 
-ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
-
 
 class EliminatedSolver(DualSolver):
     """Factorises the primal matrix once a step, in float64, and solves for the impulses of the contacts alone."""
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+        joints = Rows.empty(self.row_blocks.start)
+        joint_rows.fill(self.row_blocks, joints, state.x, state.body_position, state.body_rotation, 1.0)
         self.joint_pairs = entry_pairs(joints)
-        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
-        first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
-        second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
+        self.potential = ElementPotential(model.elements.without_springs, model.node_count)
+        row, column, _ = block_pairs(model.elements.connectivity())
+        first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
         self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
         every = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(every, every)[0]
         self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
-        self.element_index = np.full((len(model.volume), len(ELEMENT_PAIRS), LANES), -1, np.int64)
-        for k, (i, j) in enumerate(ELEMENT_PAIRS):
-            nodes = model.element_nodes
-            self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
-        self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        nodes, there = self.elements.nodes, self.elements.volume > 0
+        pairs = lower_pairs(nodes.shape[1])
+        self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
+        for k, (i, j) in enumerate(pairs):
+            self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
         self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -91,11 +90,10 @@ class EliminatedSolver(DualSolver):
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
         """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
-        lam, mu = model.lam, model.mu
-        element_weight = h * (h + model.damping) * model.volume
-        values = np.zeros((len(self.pattern.row), 3, 3))
-        rotation = rows.elements.rotation
-        assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
+        own, values = self.elements, np.zeros((len(self.pattern.row), 3, 3))
+        weight_of_elements = h * (h + own.damping) * own.volume
+        material = (own.lam, own.mu, weight_of_elements, self.element_index)
+        assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
         add_row_blocks(
             self.joint_pairs[0],
             self.joint_pairs[1],
@@ -109,7 +107,8 @@ class EliminatedSolver(DualSolver):
         values[self.diagonal_blocks] += mass
         u = prediction.u
         right = multiply_diagonal(mass, u)
-        right[: model.node_count] += elastic_impulses(model, rows, element_weight, h)
+        # J^T R_c^-1 b of the elements, which is -h V J^T D (e - e_plastic)
+        right[: model.node_count] -= h * self.potential.warped(rows.elements.elastic, rows.elements.rotation)
         joints = rows.joints
         add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
         prescribed = np.where(self.free == 0, u, 0.0)
@@ -158,17 +157,3 @@ class EliminatedSolver(DualSolver):
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale
-
-
-def elastic_impulses(model, rows: StepRows, weight, h) -> np.ndarray:
-    """J^T R_c^-1 b of the elements, summed at the nodes (n, 3)."""
-    lam, mu = model.lam, model.mu
-    target = np.empty((len(model.volume), 6, LANES))
-    element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
-    slots = np.zeros(model.volume.size * 12 + 1)
-    shaped = slots[:-1].reshape(-1, 12, LANES)
-    element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
-    impulse = np.empty((model.node_count, 3))
-    nothing, unit = np.zeros(model.node_count + 1, np.int64), np.tile([1.0, 1, 1, 0, 0, 0], (model.node_count, 1))
-    gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
-    return impulse

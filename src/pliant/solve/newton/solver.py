@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from pliant.elements.laws import compile_laws
-from pliant.elements.springs import SPRING
+from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
 from pliant.kernels.cpu.linalg.triples import dot, quadratic_diagonal
@@ -12,8 +11,9 @@ from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import close_joint_gaps
 from pliant.solve.info import Info
+from pliant.solve.newton.dense_system import DenseSystem
 from pliant.solve.newton.following import solve_following
-from pliant.solve.newton.increment import Increment, Workspace
+from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.newton.relinearise import relinearise
@@ -32,7 +32,7 @@ NEAR = 0.1
 BALANCED = 1e-3
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
-# Most times that joints and springs are filled anew within a step.
+# Most times that joints are filled anew within a step.
 MOST_RENEWALS = 10
 # How far they may still move a step: its tolerance, or ten times that if it is less than this. Every solve is only as
 # good as its tolerance, and what is left of the joints' gaps is of the order of the square.
@@ -50,18 +50,12 @@ class NewtonSolver:
         self.options, self.dtype = options, np.dtype(np.float64)
         if options.integrator == "bdf2":
             _refuse_bdf2(model)
-        joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        if options.linear == "matrix-free":
-            self.system = MatrixFreeSystem(model)
-        else:
-            self.system = PrimalSystem(model, joints, options.linear, direct_work)
-        self.laws = compile_laws(model)
-        self.space = Workspace.of(len(model.volume))
+        self.system = _system(options.linear, model, state, direct_work)
+        self.elements = ElementPotential(model.elements, model.node_count)
         # a static solve starts from rest and measures its corrections by the motion so far [J]
         self.static, self.motion = False, 0.0
-        # whether joints are met at the end of a step, as second order and springs that turn far need, or to first order
-        self.meets_joints = options.integrator == "bdf2" or bool(np.any(model.joints.joint == SPRING))
+        # whether joints are met at the end of a step, as second order needs, or to first order
+        self.meets_joints = options.integrator == "bdf2"
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
@@ -69,7 +63,9 @@ class NewtonSolver:
         """The new velocity triples, impulses, and what it took."""
         model, state, prediction, rows = problem.model, problem.state, problem.prediction, problem.rows
         free = self.system.free
-        increment = Increment(problem, self.laws, self.space, free)
+        if self.elements.elements is not model.elements:  # statics take them without damping
+            self.elements = ElementPotential(model.elements, model.node_count)
+        increment = Increment(problem, self.elements, free)
         if self.static:
             u, kick = self._static_start(increment, prediction.u), self.motion
         else:
@@ -248,11 +244,22 @@ class NewtonSolver:
         return close_joint_gaps(model, rows, inverse_mass, self.dtype)
 
 
+def _system(linear: str, model, state, direct_work: float):
+    """The linear system that fits a model and the choice of the user."""
+    if linear == "auto" and DenseSystem.fits(model):
+        return DenseSystem(model)
+    if linear == "matrix-free":
+        return MatrixFreeSystem(model)
+    joints = Rows.empty(model.joints.start)
+    joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+    return PrimalSystem(model, joints, linear, direct_work)
+
+
 def _clip(forcing: float) -> float:
     return min(max(forcing, SMALLEST_FORCING), LARGEST_FORCING)
 
 
 def _refuse_bdf2(model) -> None:
     """Creep is a step of first order."""
-    if model.plastic:
+    if model.elements.plastic:
         raise SceneError("pliant.Newton(integrator='bdf2') does not take plasticity; use integrator='euler'")
