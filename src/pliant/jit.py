@@ -143,9 +143,9 @@ def _imports(text: str) -> set[tuple[str, str]]:
 def cache_folder(module: str = "pliant.kernels") -> Path:
     """Folder of a module's compiled code, there and ours; unless told, one that changes with any kernel's sources."""
     home, name = _home(), f"{module}-{source_hash(module)}"
-    if not (home / name / MARKER).is_file():
-        _forget_old_versions(home, module)
     with contextlib.suppress(OSError):
+        if not (home / name / MARKER).is_file():
+            _forget_old_versions(home, module)
         folder = _made(home / name)
         if os.access(folder, os.W_OK):
             return folder
@@ -161,24 +161,26 @@ def _made(folder: Path) -> Path:
 
 @cache
 def _home() -> Path:
-    """The folder of all compiled code: in the user's cache or, where we cannot write there, a temporary one."""
-    root = Path(os.environ.get("PLIANT_CACHE") or _default_cache_root())
-    return usable_home(root / HOME, Path(tempfile.gettempdir()) / f"{HOME}-{_user()}")
-
-
-def _default_cache_root() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pliant"
-
-
-def usable_home(*candidates: Path) -> Path:
-    """The first of the folders, made where it is not there, that is ours alone and can be written; else a new one."""
-    for folder in candidates:
-        with contextlib.suppress(OSError):
+    """The folder of all compiled code, made where it is not there: the first that is ours alone and can be written."""
+    for place in (_cache_home, _shared_temporary_home):
+        with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
+            folder = place()
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
             if is_ours(folder) and can_write(folder):
                 return folder
     return _temporary_home()
+
+
+def _cache_home() -> Path:
+    if root := os.environ.get("PLIANT_CACHE"):
+        return Path(root).absolute() / HOME
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pliant" / HOME
+
+
+def _shared_temporary_home() -> Path:
+    """A folder that this user's processes share until the machine forgets its temporary files."""
+    return Path(tempfile.gettempdir()) / f"{HOME}-{_user()}"
 
 
 @cache
@@ -236,9 +238,10 @@ def _last_used(version: Path) -> float:
 class _KernelLibrary(JITCodeLibrary):
     """Machine code of one kernel that calls no code of another library.
 
-    Numba gives a kernel weak copies of the functions it calls. Which copy runs then depends on what else the process
-    has loaded: after compiling, the callee's own code; from the cache, the kernel's copy, optimised once more, with
-    sums in another order. Private copies are the only ones, so a kernel has the same bits in every process.
+    Numba gives a kernel weak copies of the functions it calls and of the bodies of its parallel loops. Which copy runs
+    depends on what else the process has loaded: after compiling, the one compiled first; from the cache, the kernel's
+    own, optimised once more, so that products and sums are fused and rounded otherwise. Private copies are the only
+    ones a kernel can run, so its results have the same bits in every process.
     """
 
     def _optimize_final_module(self) -> None:

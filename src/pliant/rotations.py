@@ -39,6 +39,15 @@ def multiply_quaternions(a, b) -> np.ndarray:
     return np.concatenate([[w], v])
 
 
+def axis_quaternion(axis) -> np.ndarray:
+    """A unit quaternion that turns z into the direction of `axis`."""
+    x, y, z = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
+    if z < -1 + 1e-12:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    quaternion = np.array([1 + z, -y, x, 0.0])
+    return quaternion / np.linalg.norm(quaternion)
+
+
 def conjugate(quaternion) -> np.ndarray:
     """The inverse of a unit quaternion."""
     return np.asarray(quaternion) * np.array([1.0, -1.0, -1.0, -1.0])

@@ -37,7 +37,7 @@ class Simulation:
         if precision not in PRECISIONS:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
-        self.model, self.state = build(scene)
+        self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False))
         self.thread_count = thread_count(threads, self.model.elements.groups + len(self.model.joints.start))
         self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
@@ -188,9 +188,7 @@ class Simulation:
         """
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
-            as_rows = getattr(self.working_solver, "row_blocks", None) is not None
-            forces = reactions.support_forces(self.model, self.state, self.dt, warped, as_rows)
-            return axes * forces[nodes].sum(axis=0)
+            return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
         return reactions.joint_reaction(self.model, self.state, self.scene.joints.index(holder), self.dt)
 
     def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:

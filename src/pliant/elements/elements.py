@@ -9,7 +9,6 @@ from pliant.elements.sets import ElementSet, VolumeSet
 from pliant.elements.springs import SpringSet
 from pliant.kernels.lanes import LANES
 from pliant.linalg.connectivity import Connectivity
-from pliant.rows.joints import JointBlocks, joined
 
 
 @dataclass
@@ -112,10 +111,6 @@ class Elements:
             own.deform(x, rotation[own.points], strain[own.points])
             strain[own.points] *= (own.volume > 0)[:, None]  # empty lanes ask for nothing, and norms do not see them
         return rotation, strain
-
-    def rows_with(self, joints: JointBlocks) -> JointBlocks:
-        """Joints, and behind them the rows of what elements can be written as distances."""
-        return joined([joints, *(own.row_form() for own in self.springs)])
 
     def set_of(self, body: int) -> ElementSet:
         """The set that a soft body's elements are in."""

@@ -13,10 +13,9 @@ import numpy as np
 from pliant.elements.kinds import SPRING
 from pliant.elements.sets import ElementSet, Space
 from pliant.kernels.cpu import springs as kernels
-from pliant.kernels.cpu.joints import DISTANCE, NODE
 from pliant.kernels.cpu.springs import SpringProducts
 from pliant.kernels.lanes import LANES, from_lanes
-from pliant.rows.joints import Anchors, JointBlocks, lay_out
+from pliant.rows.joints import DISTANCE, NODE, Anchors
 
 # The number that stands for a joint's in the rows of springs, which are no joint of the scene.
 NO_JOINT = -1
@@ -109,21 +108,26 @@ class SpringSet(ElementSet):
         """Values (groups, LANES) as (count,)."""
         return from_lanes(values[:, None], self.groups * LANES)[self.lanes, 0]
 
-    def row_form(self) -> JointBlocks:
-        """The springs as distances between nodes: compliant rows, for solvers whose method is rows."""
+    def row_form(self) -> dict:
+        """The springs as distances between nodes, compliant rows for solvers whose method these are: the columns of
+        their blocks, named as in JointBlocks."""
         nodes, stiffness = self.connectivity, self.of_springs(self.stiffness)
         length, count = self.of_springs(self.rest), self.count
-        rest = np.zeros((count, 4))
-        rest[:, 0] = length
-        family, ends = np.full(count, DISTANCE), [_node_anchors(nodes[:, k]) for k in range(2)]
-        damping = self.of_springs(self.damping) * stiffness
-        joint = np.full(count, NO_JOINT)
-        constants = (joint, family, *ends, rest, 1 / stiffness, damping, length)
-        return JointBlocks(*constants, *lay_out(family, *ends))
+        return {
+            "joint": np.full(count, NO_JOINT),
+            "family": np.full(count, DISTANCE),
+            "a": _node_anchors(nodes[:, 0]),
+            "b": _node_anchors(nodes[:, 1]),
+            "rest": np.stack([length, np.zeros(count)], axis=1),
+            "compliance": 1 / stiffness,
+            "damping": self.of_springs(self.damping) * stiffness,
+            "reach": length,
+        }
 
 
 def _node_anchors(nodes: np.ndarray) -> Anchors:
     count = len(nodes)
     index = np.zeros((count, 3), np.int64)
     index[:, 0] = nodes
-    return Anchors(np.full(count, NODE), index, np.zeros((count, 3)), np.zeros(count))
+    frame = np.tile([1.0, 0, 0, 0], (count, 1))
+    return Anchors(np.full(count, NODE), index, np.zeros((count, 3)), np.zeros(count), frame)

@@ -2,7 +2,7 @@
 
 import math
 
-from pliant.formulas.matrix3 import add, cross, norm, scale, subtract
+from pliant.formulas.matrix3 import add, cross, dot, norm, scale, subtract
 from pliant.jit import formula
 
 
@@ -67,3 +67,47 @@ def tangent_frame(n):
     a = -1.0 / (sign + n[2])
     b = n[0] * n[1] * a
     return (1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]), (b, sign + n[1] * n[1] * a, -n[1])
+
+
+@formula
+def hinge_angle(a, b, middle):
+    """Angle [rad] by which the frame b (9, axes in columns) is turned about the z axis of the frame a, within half a
+    turn of `middle`."""
+    along = b[0] * a[0] + b[3] * a[3] + b[6] * a[6]
+    across = b[0] * a[1] + b[3] * a[4] + b[6] * a[7]
+    angle = math.atan2(across, along) - middle
+    return middle + angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+
+
+@formula
+def turning_stiffness(arm, pull):
+    """Positive part of (r . f) I - (r f^T + f r^T)/2 in Voigt order (6): how a force f at the arm r of a body resists
+    its turning.
+
+    Its eigenvectors are r/|r| - f/|f|, r/|r| + f/|f| and r x f; the eigenvalues (r.f + |r||f|)/2, (r.f - |r||f|)/2 and
+    r.f. The second is never positive, the third is for a force that pulls outwards.
+    """
+    size, strength = norm(arm), norm(pull)
+    there = size > 0.0 and strength > 0.0
+    r = scale(1.0 / size if there else 0.0, arm)
+    f = scale(1.0 / strength if there else 0.0, pull)
+    along = dot(r, f)
+    half = 0.5 * size * strength * (along + 1.0)
+    whole = max(size * strength * along, 0.0)
+    d = subtract(r, f)
+    n = cross(r, f)
+    dd, nn = dot(d, d), dot(n, n)
+    # parallel vectors: every direction across them is alike; opposite ones resist nothing
+    straight = nn < 1e-20
+    share = half / (1.0 if dd < 1e-20 else dd)
+    normal = whole / (1.0 if straight else nn)
+    across = whole if straight else 0.0
+    share, normal = (0.0 if straight else share), (0.0 if straight else normal)
+    return (
+        share * d[0] * d[0] + normal * n[0] * n[0] + across * (1.0 - r[0] * r[0]),
+        share * d[1] * d[1] + normal * n[1] * n[1] + across * (1.0 - r[1] * r[1]),
+        share * d[2] * d[2] + normal * n[2] * n[2] + across * (1.0 - r[2] * r[2]),
+        share * d[1] * d[2] + normal * n[1] * n[2] - across * r[1] * r[2],
+        share * d[0] * d[2] + normal * n[0] * n[2] - across * r[0] * r[2],
+        share * d[0] * d[1] + normal * n[0] * n[1] - across * r[0] * r[1],
+    )

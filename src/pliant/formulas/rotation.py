@@ -107,3 +107,44 @@ def midpoint_newton(inertia, old, mid, step):
         2.0 * i2,
     )
     return subtract(mid, solve3(jacobian, residual))
+
+
+@formula
+def turn_jacobian(t):
+    """T of d exp(t) = [T dt]x exp(t): T = I + (1 - cos a)/a^2 [t]x + (a - sin a)/a^3 [t]x^2, a = |t| (theory 2)."""
+    square = dot(t, t)
+    small = square < 1e-6
+    safe = 1.0 if small else square
+    angle = math.sqrt(safe)
+    first = 0.5 - square / 24.0 if small else (1.0 - math.cos(angle)) / safe
+    second = 1.0 / 6.0 - square / 120.0 if small else (angle - math.sin(angle)) / (safe * angle)
+    return _of_skew(t, square, first, second)
+
+
+@formula
+def inverse_turn_jacobian(t):
+    """T^-1 = I - [t]x/2 + (1/a^2 - (1 + cos a)/(2 a sin a)) [t]x^2: how a rotation vector t follows a turn of its
+    rotation from the left; its transpose, minus that, follows a turn of what it is measured from."""
+    square = dot(t, t)
+    small = square < 1e-4
+    safe = 1.0 if small else square
+    half = 0.5 * math.sqrt(safe)
+    second = 1.0 / 12.0 + square / 720.0 if small else (1.0 - half * math.cos(half) / math.sin(half)) / safe
+    return _of_skew(t, square, -0.5, second)
+
+
+@formula
+def _of_skew(t, square, first, second):
+    """I + first [t]x + second [t]x^2 (9)."""
+    x, y, z = t
+    return (
+        1.0 + second * (x * x - square),
+        second * x * y - first * z,
+        second * x * z + first * y,
+        second * x * y + first * z,
+        1.0 + second * (y * y - square),
+        second * y * z - first * x,
+        second * x * z - first * y,
+        second * y * z + first * x,
+        1.0 + second * (z * z - square),
+    )

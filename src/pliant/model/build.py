@@ -15,14 +15,16 @@ from pliant.scene.bodies import Rigid
 from pliant.scene.scene import Scene
 
 
-def build(scene: Scene) -> tuple[Model, State]:
-    """The model and the state at time 0 of a scene."""
+def build(scene: Scene, elements_as_rows: bool = False) -> tuple[Model, State]:
+    """The model and the state at time 0 of a scene; elements_as_rows: distances that are elements follow the joints as
+    rows, for solvers whose method is rows."""
     if not scene.bodies:
         raise SceneError("the scene has no bodies: add one with scene.add_soft(...) or scene.add_rigid(...)")
     softs, rigids = scene.soft_bodies, scene.rigid_bodies
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
     soft, bodies = build_soft(softs, node_start, int(node_start[-1]) + 2 * len(rigids)), _build_rigid(rigids)
-    blocks = build_joints(scene, node_start, bodies["position"], bodies["rotation"])
+    more = [own.row_form() for own in soft["elements"].springs] if elements_as_rows else []
+    blocks = build_joints(scene, node_start, bodies["position"], bodies["rotation"], more)
     excluded = _excluded(scene, rigids)
     check_pairs(rigids, excluded)
     count = len(rigids)

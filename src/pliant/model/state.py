@@ -9,8 +9,7 @@ from pliant.kernels.lanes import LANES
 
 @dataclass(frozen=True)
 class RowImpulses:
-    """Impulses of the last step [N s]: joints, and elements that were rows behind them, (slices, 3, LANES); contacts
-    (k, 3) along normal and tangents, by key."""
+    """Impulses of the last step [N s]: joints (slices, 3, LANES); contacts (k, 3) along normal and tangents, by key."""
 
     joints: np.ndarray
     contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))

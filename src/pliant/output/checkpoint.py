@@ -145,7 +145,7 @@ def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None
         value = stored.get(name)
         if value is None:
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state is missing")
-        free = name.startswith("impulses_")  # as many contacts as there were, and elements that were rows
+        free = name.startswith("impulses_contact")  # as many contacts as there were
         fits = value.shape[1:] == fresh.shape[1:] if free else value.shape == fresh.shape
         if not fits or value.dtype != fresh.dtype or value.ndim != fresh.ndim or not np.all(np.isfinite(value)):
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state does not fit its scene")

@@ -5,10 +5,11 @@ import numpy as np
 from pliant.elements.elements import Elements
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
-from pliant.kernels.cpu.joints import ANGULAR, DISTANCE
+from pliant.elements.springs import NO_JOINT
 from pliant.kernels.lanes import LANES
 from pliant.model.loads import node_forces
 from pliant.rows import joints as joint_rows
+from pliant.rows.joints import DISTANCE, POINTS
 from pliant.rows.table import Rows
 
 
@@ -17,7 +18,7 @@ def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
     blocks, force = model.joints, np.zeros(3)
     rows = Rows.empty(blocks.start)
     joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
-    for k in np.flatnonzero((blocks.joint == joint) & (blocks.family != ANGULAR)):
+    for k in np.flatnonzero((blocks.joint == joint) & np.isin(blocks.family, POINTS)):
         impulse = state.impulses.joints[blocks.slice[k], :, blocks.lane[k]]
         if blocks.family[k] == DISTANCE:
             last = rows.start[blocks.slice[k]]
@@ -29,19 +30,20 @@ def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
     return force / h
 
 
-def support_forces(model, state, h: float, warped: bool, springs_are_rows: bool) -> np.ndarray:
+def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     """What the supports do to the nodes (n, 3) [N] so that they moved as they did in the last step of length h:
     M dv/h less elastic, viscous and applied forces and the impulses of joints and contacts; zero along free axes.
 
     Forces are those of implicit Euler, at the end of the step. Before the first step: what holds the nodes at rest.
-    warped: elastic forces as the dual solver has them, linear in the frames of the step's start. springs_are_rows:
-    whether the impulses of springs are among those of joints.
+    warped: elastic forces as the dual solver has them, linear in the frames of the step's start.
     """
     mass = model.node_mass[:, None]
     moved = (state.v - state.previous_velocity) / h if state.step else np.zeros_like(state.v)
     inertia = mass * (moved + model.node_mass_damping[:, None] * state.v)
     applied = mass * model.gravity + node_forces(model, state.x, state.time) + state.row_impulse / h
-    elements = model.elements.without_springs if springs_are_rows else model.elements
+    # elements that are rows have their impulses among those of the joints
+    rows = np.any(model.joints.joint == NO_JOINT)
+    elements = model.elements.without_springs if rows else model.elements
     return (1 - model.free) * (inertia + internal_forces(state, elements, warped) - applied)
 
 

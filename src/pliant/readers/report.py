@@ -1,10 +1,11 @@
 """Readers of a state: energy, momentum, contacts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.elements.springs import NO_JOINT
 from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
@@ -69,11 +70,11 @@ def energy(model, state) -> Energy:
 
 def joint_energy(model, state) -> float:
     """Energy [J] of the compliant joints: 1/2 |C|^2 / compliance."""
-    undamped, rows = replace(model.joints, damping=np.zeros(len(model.joints.joint))), Rows.empty(model.joints.start)
-    joint_rows.fill(undamped, rows, state.x, state.body_position, state.body_rotation, 1.0)
-    soft = undamped.compliance > 0
-    gap = -rows.target[undamped.slice[soft], :, undamped.lane[soft]]
-    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / undamped.compliance[soft]))
+    blocks, rows = model.joints, Rows.empty(model.joints.start)
+    error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    soft = (blocks.compliance > 0) & (blocks.joint != NO_JOINT)
+    gap = error[blocks.slice[soft], :, blocks.lane[soft]]
+    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / blocks.compliance[soft]))
 
 
 def elastic_energy(model, state) -> float:

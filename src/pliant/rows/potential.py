@@ -1,59 +1,97 @@
 """Rows as a potential of the velocity: the primal form of joints and contacts (theory section 2).
 
 Rigid rows have no compliance, and a potential needs one. They get a small compliance R and a shift: with the target
-b + R shift the impulse is clamp(shift + (b - J u) / R), and once the shift is the impulse itself the row is met exactly
-(the method of multipliers). A moderate R then suffices, and Newton's method meets no stiff walls.
+b + R shift the impulse is clamp(shift + (b - rate) / R), and once the shift is the impulse itself the row is met
+exactly (the method of multipliers). Joints are met where the step leads: their rate is (C(q(u)) - C(q)) / h, their
+Jacobian that at q(u). Contacts are linear in the velocity.
 """
 
 import numpy as np
 
+from pliant.kernels.cpu.joints import distance_curvatures, fill_blocks, follow_turns
+from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.kernels.cpu.rows import add_row_impulses, row_response
-from pliant.kernels.cpu.table import row_diagonals
+from pliant.kernels.cpu.table import row_mobilities
 from pliant.kernels.lanes import LANES
+from pliant.rows.joints import MOTOR, JointBlocks, turning_stiffness
 from pliant.rows.table import Rows
 
-# Compliance of rigid rows relative to the mobility of what they touch: joints, normal and tangent rows of contacts.
-JOINT_SOFTNESS, NORMAL_SOFTNESS, TANGENT_SOFTNESS = 1e-4, 5e-2, 5e-2
-# Mobility of rows between prescribed nodes and bodies that stay, and a compliance with which they get no impulse.
-NO_MOBILITY, NO_IMPULSE = 1e-300, 1e30
+# Compliance of normal and tangent rows of contacts relative to the mobility of what they touch.
+NORMAL_SOFTNESS, TANGENT_SOFTNESS = 5e-2, 5e-2
+# A row can move nothing when its mobility is below this part of what it were without pins; the compliance, relative,
+# with which it then gets no impulse to speak of.
+NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
+
+# Rounding of a joint's error relative to the distance of bodies from the origin (or to an angle of one).
+EPSILON = 1e-15
 
 
-def _mobilities(rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
-    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6); NO_MOBILITY where nothing can move."""
-    mobility = np.empty(rows.compliance.shape)
-    least = np.full_like(mobility, NO_MOBILITY)
-    row_diagonals(rows.start, rows.triples, rows.jacobian, least, inverse_mass, 0.0, mobility)
-    return mobility
+class JointsAhead:
+    """The joints of a step of length h where velocities lead; their rows lie first in the table."""
+
+    def __init__(self, blocks: JointBlocks, table: Rows, error: np.ndarray, state, h: float):
+        """error (slices, 3, LANES): the joints' errors at the start of the step."""
+        self.blocks, self.state, self.h, self.before = blocks, state, h, error
+        self.slices = len(blocks.start) - 1
+        entries = int(blocks.start[-1])
+        self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
+        self.error, self.rate = np.zeros_like(error), np.zeros_like(error)
+        self.rotation = state.body_rotation
+        self.per_reach = np.zeros((self.slices, LANES))
+        self.per_reach[blocks.slice[blocks.rigid], blocks.lane[blocks.rigid]] = 1 / blocks.reach[blocks.rigid]
+        motors = np.flatnonzero(blocks.family == MOTOR)
+        self.motors = (blocks.slice[motors], 0, blocks.lane[motors])
+
+    def follow(self, u: np.ndarray) -> None:
+        """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
+        state, h, n = self.state, self.h, len(self.state.x)
+        turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
+        turn_bodies(turn, self.rotation)
+        pose = (state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
+        fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
+        self.rate = self.error - self.before
+        if len(self.motors[0]):  # angles of motors go on beyond a full turn
+            self.rate[self.motors] -= 2 * np.pi * np.round(self.rate[self.motors] / (2 * np.pi))
+        self.rate /= h
+        follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
+
+    def stiffness(self, impulse: np.ndarray) -> np.ndarray:
+        """h^2 times the stiffness (b, 6) of bodies against turning under impulses (slices, 3, LANES)."""
+        return turning_stiffness(self.blocks, impulse, self.jacobian, self.rotation, self.h)
+
+    def late_torque(self, impulse: np.ndarray) -> np.ndarray:
+        """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start."""
+        n, bodies = len(self.state.x), len(self.rotation)
+        seen, late = (np.zeros((n + 2 * bodies, 3)) for _ in range(2))
+        add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
+        pose = (self.state.x, self.state.body_position, self.rotation)
+        jacobian, error = np.zeros_like(self.jacobian), np.zeros_like(self.error)
+        fill_blocks(self.blocks.arrays, *pose, False, self.triples, jacobian, error)
+        add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
+        return (late - seen)[n + 1 :: 2]
 
 
 class RowPotential:
-    """The rows of a step as a convex potential of the velocity.
+    """The rows of a step as a potential of the velocity, convex but for the turning of joints.
 
     Friction is convex only together with a contact that opens by friction times the slip; `slip`, which lags behind,
     takes that back, so that the last word is Coulomb's (de Saxce's correction).
     """
 
-    def __init__(self, rows: Rows, inverse_mass: np.ndarray, shift: np.ndarray, node_count: int):
-        """inverse_mass (triples, 6): mobility of every triple, with what its elements hold it by; shift (slices, 3,
-        LANES): impulses [N s] to start from. The first node_count triples are nodes."""
-        self.rows = rows
-        bounded = np.isfinite(rows.low[:, 0]) | np.isfinite(rows.high[:, 0])
-        self.mobility = _mobilities(rows, inverse_mass)
-        # a light body welded to several nodes is as mobile as these: its rows must be met among them
-        of_nodes = inverse_mass.copy()
-        of_nodes[node_count:] = 0
-        nodes = _mobilities(rows, of_nodes)
-        self.mobility = np.where(
-            (nodes > NO_MOBILITY) & ~bounded[:, None], np.minimum(self.mobility, 2 * nodes), self.mobility
-        )
-        softness = np.full(self.mobility.shape, JOINT_SOFTNESS)
-        softness[:, 0][bounded] = NORMAL_SOFTNESS
-        softness[:, 1][bounded] = softness[:, 2][bounded] = TANGENT_SOFTNESS
-        # between prescribed nodes and bodies that stay nothing can answer a row: no impulse, and nothing to meet
-        dead = (rows.compliance == 0) & (self.mobility <= NO_MOBILITY)
-        self.mobility = np.where(self.mobility <= NO_MOBILITY, 1.0, self.mobility)
+    def __init__(self, rows: Rows, joints: JointsAhead, mobility: np.ndarray, loose: np.ndarray, softness, shift):
+        """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
+        nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
+        mobility. shift (slices, 3, LANES): impulses [N s] to start from."""
+        self.rows, self.joints = rows, joints
+        self.mobility, without_pins = _mobilities(rows, mobility), _mobilities(rows, loose)
+        dead = self.mobility <= NO_MOBILITY * without_pins
+        self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
         self.hard = (rows.compliance == 0) & ~dead
-        self.compliance = np.where(self.hard, softness * self.mobility, np.where(dead, NO_IMPULSE, rows.compliance))
+        soft = np.full(self.mobility.shape, NORMAL_SOFTNESS)
+        soft[:, 1:] = TANGENT_SOFTNESS
+        soft[: joints.slices] = softness
+        soft = np.where(dead, NO_IMPULSE, soft)
+        self.compliance = np.where(self.hard | (dead & (rows.compliance == 0)), soft * self.mobility, rows.compliance)
         rough = rows.friction > 0
         self.compliance[:, 1][rough] = np.maximum(self.compliance[:, 1], self.compliance[:, 2])[rough]
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
@@ -62,9 +100,15 @@ class RowPotential:
 
     def evaluate(self, velocity: np.ndarray) -> float:
         """The potential [J]; impulses, slips and curvatures are kept."""
-        rows = self.rows
+        rows, joints = self.rows, self.joints
+        if joints.slices:
+            joints.follow(velocity)
         geometry = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
-        return row_response(*geometry, self.compliance, velocity, self.new_slip, self.impulse, self.curvature)
+        answers = (self.new_slip, self.impulse, self.curvature)
+        energy = row_response(*geometry, self.compliance, velocity, joints.slices, joints.rate, *answers)
+        if joints.slices:
+            distance_curvatures(joints.blocks.arrays, self.impulse, joints.error, joints.h, self.curvature)
+        return energy
 
     def renew(self) -> None:
         """Shifts and slips follow what was last evaluated."""
@@ -85,7 +129,37 @@ class RowPotential:
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))
 
+    def largest_gap(self) -> float:
+        """The largest gap of a rigid joint relative to its reach; rows that can move nothing have none to close."""
+        joints = self.joints
+        gaps = np.abs(joints.error) * self.hard[: joints.slices] * joints.per_reach[:, None]
+        return float(gaps.max(initial=0.0))
+
+    def rounding(self) -> float:
+        """Twice the energy [J] that the rounding of the joints' errors makes."""
+        joints, state = self.joints, self.joints.state
+        if not joints.slices:
+            return 0.0
+        size = max(np.abs(state.x).max(initial=0.0), np.abs(state.body_position).max(initial=0.0), 1.0)
+        hard = self.hard[: joints.slices]
+        return float(np.sum(hard / self.compliance[: joints.slices])) * (EPSILON * size / joints.h) ** 2
+
     def add_impulses(self, out: np.ndarray, scale: float = 1.0) -> None:
         """out (triples, 3) += scale J^T lambda."""
         rows = self.rows
         add_row_impulses(rows.start, rows.triples, rows.jacobian, scale * self.impulse, out)
+
+    def add_turning(self, blocks_inout: np.ndarray) -> None:
+        """Adds h^2 times the stiffness of bodies against turning to the angular blocks (triples, 3, 3)."""
+        if self.joints.slices:
+            bodies = len(self.joints.rotation)
+            turning = self.joints.stiffness(self.impulse[: self.joints.slices])
+            angular = blocks_inout[len(blocks_inout) - 2 * bodies + 1 :: 2]
+            angular += turning[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
+
+
+def _mobilities(rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
+    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6); 0 where nothing can move."""
+    mobility = np.empty(rows.compliance.shape)
+    row_mobilities(rows.start, rows.triples, rows.jacobian, inverse_mass, mobility)
+    return mobility

@@ -34,6 +34,13 @@ class Rows:
         """How many slices there are."""
         return len(self.start) - 1
 
+    def between(self, first: int, last: int) -> "Rows":
+        """The slices first..last, seen as a table of their own."""
+        entries, slices = slice(self.start[first], self.start[last]), slice(first, last)
+        of_slices = (self.compliance, self.target, self.low, self.high, self.friction)
+        start = self.start[first : last + 1] - self.start[first]
+        return Rows(start, self.triples[entries], self.jacobian[entries], *(part[slices] for part in of_slices))
+
     @classmethod
     def empty(cls, start: np.ndarray) -> "Rows":
         """Rows with nothing in them for the given slices: no Jacobian, no bounds."""

@@ -23,6 +23,7 @@ class ExplicitSolver:
     """Forces, and impulses of joints and contacts; warns once when the time step is too long."""
 
     name = "explicit"
+    linear_rows = True
 
     def __init__(self, options: Explicit, model):
         self.options, self.checked = options, None

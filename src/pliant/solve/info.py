@@ -10,9 +10,9 @@ class Info:
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
-    their own law. settled: whether joints that are met at the end of the step came to rest there. integrator: what a
-    step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation inverts elements, or
-    where joints did not settle). active: rows at a bound. timings: seconds per stage of the step.
+    their own law. integrator: what a
+    step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, or where extrapolation
+    inverts elements). active: rows at a bound. timings: seconds per stage of the step.
     """
 
     solver: str = ""
@@ -27,7 +27,6 @@ class Info:
     newton_iterations: int = 0
     linear: str = ""
     shortest_step: float = 1.0
-    settled: bool = True
     integrator: str = ""
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

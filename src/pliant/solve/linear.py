@@ -19,6 +19,7 @@ class LinearSolver:
     """One linear system a step; `options.factor` says how it is solved."""
 
     name = "linear"
+    linear_rows = True
 
     def __init__(self, options: Linear, model):
         self.options, self.h = options, None

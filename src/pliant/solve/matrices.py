@@ -54,12 +54,14 @@ def joint_matrix(model, state) -> tuple[csc_matrix, np.ndarray]:
     where they are rigid; rows that touch nothing are zero."""
     joints, rows = model.joints, Rows.empty(model.joints.start)
     joint_rows.fill(joints, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    rows = rows.between(0, joints.equality_slices)
     parts, lanes = [], np.arange(LANES)
     for s in range(rows.slices):
         for entry in range(rows.start[s], rows.start[s + 1]):
             parts.append((s * LANES + lanes, rows.triples[entry], rows.jacobian[entry].T.reshape(-1, 3, 3)))
     compliance = np.zeros((rows.slices, LANES))
-    compliance[joints.slice, joints.lane] = joints.compliance
+    equality = joints.slice < rows.slices
+    compliance[joints.slice[equality], joints.lane[equality]] = joints.compliance[equality]
     return _assemble(parts, rows.slices * LANES, model.triple_count), np.repeat(compliance.ravel(), 3)
 
 

@@ -28,20 +28,31 @@ class Prediction:
 
 @dataclass
 class StepRows:
-    """What one step has to satisfy: elements, joints, contacts (`touching`); `table` is joints and contacts together.
-    Joints are followed by elements as rows where a solver takes them so.
+    """What one step has to satisfy: elements, and one table of rows: first equalities, then limits and motors, then
+    contacts.
 
-    contact_index (contacts,): flat index of each contact's normal row in the table; its tangents follow at +LANES, +2
-    LANES.
+    equality_slices, joint_slices: where the equalities and where all joints end in the table. error (joint slices, 3,
+    LANES): the joints' errors [m or rad] at the start. contact_index (contacts,): flat index of each contact's normal
+    row in the table; its tangents follow at +LANES, +2 LANES.
     """
 
     elements: ElementRows
-    joints: Rows
-    touching: Rows
     table: Rows
+    equality_slices: int
     joint_slices: int
+    error: np.ndarray
     contacts: Contacts
     contact_index: np.ndarray
+
+    @property
+    def equalities(self) -> Rows:
+        """The rows that are met whatever it takes."""
+        return self.table.between(0, self.equality_slices)
+
+    @property
+    def bounded(self) -> Rows:
+        """Limits, motors and contacts."""
+        return self.table.between(self.equality_slices, self.table.slices)
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class Solution:
 
     memory: arrays the solver wants to see again in the next step. travel (n, 3): mean velocity [m/s] of the nodes over
     the step, where it is not the one at its end. tangled (soft,): times [s] for which bodies go on being pulled back.
+    late_torque (b, 3) [N m s]: what joints, whose torques act at the end of the step, change angular momenta by beyond
+    what the velocities say.
     """
 
     u: np.ndarray
@@ -70,21 +83,18 @@ class Solution:
     memory: dict[str, np.ndarray] = field(default_factory=dict)
     travel: np.ndarray | None = None
     tangled: np.ndarray | None = None
+    late_torque: np.ndarray | None = None
 
 
-def fill_rows(
-    model: Model, state: State, contacts: Contacts, h: float, blocks: joint_rows.JointBlocks | None = None
-) -> StepRows:
-    """Rows of elements, joints and contacts at the state's positions; blocks: the model's joints, or these and more."""
-    blocks = model.joints if blocks is None else blocks
-    joints = Rows.empty(blocks.start)
-    joint_rows.fill(blocks, joints, state.x, state.body_position, state.body_rotation, h)
+def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
+    """Rows of elements, joints and contacts at the state's positions."""
+    blocks, joints = model.joints, Rows.empty(model.joints.start)
+    pose = (state.x, state.body_position, state.body_rotation)
+    error = joint_rows.fill(blocks, joints, *pose, h, state.time + h)
     touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
-    table = concatenate([joints, touching])
-    offset = joints.friction.size * 3
-    return StepRows(
-        element_rows.fill(model.elements, state, h), joints, touching, table, joints.slices, contacts, index + offset
-    )
+    sizes = (blocks.equality_slices, joints.slices)
+    elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
+    return StepRows(elements, concatenate([joints, touching]), *sizes, error, contacts, index)
 
 
 def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
@@ -98,8 +108,7 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
 def warm_impulses(state: State, rows: StepRows) -> np.ndarray:
     """Impulses (slices, 3, LANES) of the step before, matched by joint and contact key."""
     kept, impulse = state.impulses, np.zeros(rows.table.target.shape)
-    count = min(rows.joint_slices, len(kept.joints))  # a solver before may have had elements as rows, or not
-    impulse[:count] = kept.joints[:count]
+    impulse[: rows.joint_slices] = kept.joints
     if len(rows.contacts) and len(kept.contact_key):
         place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)
         known = kept.contact_key[place] == rows.contacts.key

@@ -35,14 +35,15 @@ class XpbdSolver(DualSolver):
     """A fixed number of sweeps over rows that follow the positions."""
 
     name = "xpbd"
+    linear_rows = True
 
     def __init__(self, options: Xpbd, model):
         super().__init__(Dual(method="pgs"), model, np.float64)
         self.xpbd, self.substeps = options, int(options.substeps)
         self.model = model
         if options.compliance == "none":  # plain position-based dynamics: how soft it looks depends on the sweeps
-            nothing = np.zeros_like(self.row_blocks.compliance)
-            self.row_blocks = replace(self.row_blocks, compliance=nothing, damping=nothing)
+            nothing = np.zeros_like(model.joints.compliance)
+            self.model = replace(model, joints=replace(model.joints, compliance=nothing, damping=nothing))
             self.elements = self.elements.rigid(RIGID_FACTOR)
 
     def solve(self, problem: Problem) -> Solution:
@@ -73,14 +74,15 @@ class XpbdSolver(DualSolver):
         x, position = state.x + h * u[:n], state.body_position + h * u[n::2]
         rotation = state.body_rotation.copy()
         turn_bodies(h * u[n + 1 :: 2], rotation)
-        joints = Rows.empty(self.row_blocks.start)
-        joint_rows.fill(self.row_blocks, joints, x, position, rotation, h)
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
         elements = ElementRows(model.elements, x, rows.elements.plastic)
-        return replace(rows, elements=elements, joints=joints, table=concatenate([joints, rows.touching]))
+        touching = rows.table.between(rows.joint_slices, rows.table.slices)
+        return replace(rows, elements=elements, table=concatenate([joints, touching]))
 
     def _share(self, rows: StepRows, h: float) -> np.ndarray:
         """h f of every row: 1 for rigid ones, h / (h + beta) with damping, 0 for contacts."""
-        blocks = self.row_blocks
+        blocks = self.model.joints
         elements = np.repeat((h / (h + self.elements.damping))[:, None], 6, axis=1)
         table = np.zeros(rows.table.target.shape)
         table[blocks.slice, :, blocks.lane] = (h / (h + blocks.compliance * blocks.damping))[:, None]

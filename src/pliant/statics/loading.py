@@ -20,9 +20,9 @@ from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
-from pliant.stepping.dynamics import predict
+from pliant.stepping.dynamics import integrate, predict
+from pliant.stepping.step import check_finite, pose
 from pliant.stepping.step import scaled as scaled_impulses
-from pliant.stepping.step import step
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
@@ -59,7 +59,6 @@ class Loading:
 
     def __init__(self, sim: Simulation, time: float, long: bool):
         self.sim, self.time, self.solver = sim, time, sim.working_solver
-        self.solver.static = True
         self.long = long and not self._may_touch()
         self.length = sim.dt  # [s] of the step whose impulses the state holds
         points = _points(sim.state)
@@ -94,13 +93,15 @@ class Loading:
         """Steps under one load until forces balance."""
         sim = self.sim
         h = LONG * _answer_time(model) if self.long else FIRST_STEP
-        self.solver.motion = 0.0
+        motion = 0.0
         for _ in range(MOST_STEPS):
             before = scaled_impulses(_held(sim.state), h / self.length)
             self.length = h
-            if not self.long:  # small motions count as well: they push contacts apart
-                self.solver.motion = 0.0
-            state, sim.info = step(model, before, self.solver, h)
+            problem = pose(model, before, h, linear_rows=False)
+            # where contacts are pushed apart, small motions count as well
+            solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
+            check_finite(model, before, solution.u)
+            state, sim.info = integrate(problem, solution), solution.info
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
@@ -147,7 +148,7 @@ def scaled(model, share: float, time: float):
         node_mass_damping=np.zeros_like(model.node_mass_damping),
         elements=model.elements.undamped,
         node_damping=np.zeros_like(model.node_damping),
-        joints=replace(model.joints, damping=np.zeros_like(model.joints.damping)),
+        joints=model.joints.frozen(time),
         node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],
         pressures=[(triangles, part(pressure)) for triangles, pressure in model.pressures],
         pins=[

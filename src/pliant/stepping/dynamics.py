@@ -9,12 +9,16 @@ from pliant.kernels.cpu.rigid import integrate_bodies, predict_bodies
 from pliant.kernels.cpu.rows import add_row_impulses
 from pliant.model.loads import body_loads, node_forces, prescribe
 from pliant.model.state import State
-from pliant.rows.joints import tensions
+from pliant.rows import joints as joint_rows
+from pliant.rows.table import Rows
 from pliant.solve.problem import Prediction, Problem, Solution, kept_impulses
 
 
-def predict(model, state, h: float) -> Prediction:
-    """Velocities after external forces alone, u* = u_old + h M^-1 f, with prescribed velocities in place."""
+def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
+    """Velocities after external forces alone, u* = u_old + h M^-1 f, with prescribed velocities in place.
+
+    stiffen: let bodies resist turning against the last forces of their joints, as rows that are linear need it.
+    """
     n, b = model.node_count, model.body_count
     end = state.time + h
     u, inverse_mass = np.zeros((n + 2 * b, 3)), np.zeros((n + 2 * b, 6))
@@ -36,7 +40,7 @@ def predict(model, state, h: float) -> Prediction:
         state.body_rotation,
         spin,
         h * torque,
-        tensions(model.joints, state.impulses.joints, state.body_rotation, h),
+        _tensions(model, state, h) if stiffen else np.zeros((b, 6)),
         h,
         momentum,
         mid,
@@ -45,6 +49,13 @@ def predict(model, state, h: float) -> Prediction:
     angular[:] = mid
     inverse_mass[n + 1 :: 2] = inverse_inertia
     return Prediction(u, inverse_mass, momentum, mid)
+
+
+def _tensions(model, state, h: float) -> np.ndarray:
+    """h^2 times the stiffness (b, 6) of bodies against turning under the joints' last impulses."""
+    blocks, rows = model.joints, Rows.empty(model.joints.start)
+    joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
+    return joint_rows.turning_stiffness(blocks, state.impulses.joints, rows.jacobian, state.body_rotation, h)
 
 
 def _predict_nodes(model, state, h, end, u, inverse_mass) -> None:
@@ -64,7 +75,8 @@ def integrate(problem: Problem, solution: Solution) -> State:
     rotation, spin = state.body_rotation.copy(), turn.copy()
     prediction = problem.prediction
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
-    integrate_bodies(model.body_inertia, model.static, *momenta, turn, h, rotation, spin)
+    late = np.zeros_like(turn) if solution.late_torque is None else solution.late_torque
+    integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
     return replace(
         state,
         time=state.time + h,

@@ -1,10 +1,10 @@
 """Second order in time: BDF2 as an implicit Euler step from an extrapolated state.
 
 x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Euler step of length 2 h / 3 from the state
-in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Joints are met at
-the end of the step (solve.relinearise); rows that are linear at the extrapolated state would gain energy. A step
+in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Newton meets
+joints at the end of the step; rows that are linear at the extrapolated state would gain energy. A step
 in which a contact carries load, and the one after it, is Euler's: an extrapolated impact would bounce. So is one whose
-extrapolation would turn elements inside out, or whose joints do not settle.
+extrapolation would turn elements inside out.
 """
 
 from dataclasses import replace
@@ -30,8 +30,6 @@ def bdf2_step(model: Model, state: State, solver, h: float) -> tuple[State, Info
     if new is None:
         new, info = step(model, state, solver, h)
         info.integrator = "euler"
-    if not info.settled:
-        new, info = _plain_step(model, state, solver, h)
     return new.remembering("bdf2", **{name: getattr(state, name) for name in FIELDS}), info
 
 
@@ -44,7 +42,7 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
     if start is None:
         return None, None
     new, info = step(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
-    if not info.settled or _touches(new):
+    if _touches(new):
         return None, None
     info.integrator = "bdf2"
     return replace(as_whole(new, 1 / PART), time=state.time + h), info
@@ -53,15 +51,6 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
 def _touches(state: State) -> bool:
     """Whether a contact carried load in the last step."""
     return bool(np.any(state.impulses.contacts[:, 0] > 0))
-
-
-def _plain_step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
-    """A step of implicit Euler with joints met to first order, where meeting them at the end did not settle."""
-    solver.meets_joints = False
-    try:
-        return step(model, state, solver, h)
-    finally:
-        solver.meets_joints = True
 
 
 def _extrapolated(model: Model, state: State, before: dict) -> State | None:

@@ -23,22 +23,29 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
-    clock = _Clock()
-    prediction = predict(model, state, h)
-    clock.lap("predict")
-    contacts = detect(model, state, h)
-    clock.lap("collide")
-    rows = fill_rows(model, state, contacts, h, getattr(solver, "row_blocks", None))
-    problem = Problem(model, state, prediction, rows, h)
-    clock.lap("rows")
+    clock = Clock()
+    problem = pose(model, state, h, solver.linear_rows, clock)
     solution = solver.solve(problem)
     check_finite(model, state, solution.u)
     clock.lap("solve")
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
-    new, solution.info.drift_iterations = close_gaps(problem, new, solver)
+    if solver.linear_rows:
+        new, solution.info.drift_iterations = close_gaps(problem, new, solver)
     clock.lap("drift")
-    return new, replace(solution.info, contacts=len(contacts), timings=clock.laps)
+    return new, replace(solution.info, contacts=len(problem.rows.contacts), timings=clock.laps)
+
+
+def pose(model: Model, state: State, h: float, linear_rows: bool, clock: "Clock | None" = None) -> Problem:
+    """What a step of length h from a state asks: predict, collide, fill the rows."""
+    clock = clock or Clock()
+    prediction = predict(model, state, h, linear_rows)
+    clock.lap("predict")
+    contacts = detect(model, state, h)
+    clock.lap("collide")
+    rows = fill_rows(model, state, contacts, h)
+    clock.lap("rows")
+    return Problem(model, state, prediction, rows, h)
 
 
 def _advance_in_parts(model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
@@ -81,7 +88,7 @@ def check_finite(model: Model, state: State, u: np.ndarray) -> None:
     )
 
 
-class _Clock:
+class Clock:
     """Seconds per stage."""
 
     def __init__(self):

@@ -98,10 +98,11 @@ def predict_bodies(
 
 
 @kernel
-def integrate_bodies(inertia, static, momentum, mid, turn, h, rotation_inout, angular_velocity_out):
+def integrate_bodies(inertia, static, momentum, mid, turn, late, h, rotation_inout, angular_velocity_out):
     """Turns every body by h `turn` (b, 3), then gives it the angular velocity of its angular momentum.
 
-    The impulses of the solve are I (turn - mid) at the old orientation; without any, momentum is kept to rounding.
+    The impulses of the solve are I (turn - mid) at the old orientation, plus `late` (b, 3); without any, momentum is
+    kept to rounding.
     """
     for b in range(static.shape[0]):
         q = (rotation_inout[b, 0], rotation_inout[b, 1], rotation_inout[b, 2], rotation_inout[b, 3])
@@ -111,7 +112,8 @@ def integrate_bodies(inertia, static, momentum, mid, turn, h, rotation_inout, an
             i = (inertia[b, 0], inertia[b, 1], inertia[b, 2])
             change = (w[0] - mid[b, 0], w[1] - mid[b, 1], w[2] - mid[b, 2])
             impulse = symmetric_multiply_vector(rotate_symmetric_diagonal(quaternion_matrix(q), i), change)
-            total = (momentum[b, 0] + impulse[0], momentum[b, 1] + impulse[1], momentum[b, 2] + impulse[2])
+            total = add((momentum[b, 0], momentum[b, 1], momentum[b, 2]), (late[b, 0], late[b, 1], late[b, 2]))
+            total = add(total, impulse)
             inverse = (1.0 / i[0], 1.0 / i[1], 1.0 / i[2])
             w = symmetric_multiply_vector(rotate_symmetric_diagonal(quaternion_matrix(new), inverse), total)
         for c in range(3):

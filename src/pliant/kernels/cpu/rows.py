@@ -80,19 +80,36 @@ def row_impulses(start, triples, jacobian, target, weight, velocity, out):
 
 @kernel
 def row_response(
-    start, triples, jacobian, target, low, high, friction, compliance, velocity, slip_out, impulse_out, curvature_out
+    start,
+    triples,
+    jacobian,
+    target,
+    low,
+    high,
+    friction,
+    compliance,
+    velocity,
+    joint_slices,
+    joint_rate,
+    slip_out,
+    impulse_out,
+    curvature_out,
 ):
     """Impulses (slices, 3, LANES) and curvatures G (slices, 6, LANES) of soft rows at a velocity (triples, 3); returns
     the rows' potential [J] (theory section 2, primal form).
 
-    compliance (slices, 3, LANES): R > 0. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
+    compliance (slices, 3, LANES): R > 0. joint_rate (joint_slices, 3, LANES): rates of the first slices, which are not
+    linear in the velocity. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
     """
     energy = 0.0
     rate, rest = np.empty(3), np.empty(3)
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
             for row in range(3):
-                rate[row] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
+                if s < joint_slices:
+                    rate[row] = joint_rate[s, row, lane]
+                else:
+                    rate[row] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
                 rest[row] = target[s, row, lane] - rate[row]
             if friction[s, lane] > 0.0:
                 normal, tangent = compliance[s, 0, lane], compliance[s, 1, lane]

@@ -26,16 +26,18 @@ def close_gaps(problem: Problem, state: State, solver) -> tuple[State, int]:
     do)."""
     model, products, tolerated = problem.model, 0, TOLERATED_GAP
     blocks = model.joints
-    rigid = blocks.compliance == 0
+    rigid = blocks.rigid
     if not rigid.any():
         return state, 0
+    loose = np.flatnonzero(~rigid & (blocks.slice < blocks.equality_slices))
     for _ in range(MAX_PROJECTIONS):
         rows = Rows.empty(blocks.start)
-        joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
-        gap = np.linalg.norm(rows.target[blocks.slice, :, blocks.lane], axis=1)
-        if not np.any(gap[rigid] > tolerated * blocks.reach[rigid]):
+        error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
+        rows = rows.between(0, blocks.equality_slices)
+        gap = np.linalg.norm(error[blocks.slice[rigid], :, blocks.lane[rigid]], axis=1)
+        if not np.any(gap > tolerated * blocks.reach[rigid]):
             break
-        rows.target[blocks.slice[~rigid], :, blocks.lane[~rigid]] = 0.0
+        rows.target[blocks.slice[loose], :, blocks.lane[loose]] = 0.0
         move, used = solver.close_gaps(model, rows, problem.prediction.inverse_mass)
         state = _displaced(model, state, move)
         products, tolerated = products + used, LARGE_GAP

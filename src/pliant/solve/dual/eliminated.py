@@ -39,11 +39,12 @@ class EliminatedSolver(DualSolver):
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        joints = Rows.empty(self.row_blocks.start)
-        joint_rows.fill(self.row_blocks, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.joint_pairs = entry_pairs(joints)
-        self.potential = ElementPotential(model.elements.without_springs, model.node_count)
-        row, column, _ = block_pairs(model.elements.connectivity())
+        joints = Rows.empty(model.joints.start)
+        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+        self.joint_pairs = entry_pairs(joints.between(0, model.joints.equality_slices))
+        elements = model.elements.without_springs
+        self.potential = ElementPotential(elements, model.node_count)
+        row, column, _ = block_pairs(elements.connectivity())
         first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
         self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
         every = np.arange(model.triple_count)
@@ -66,7 +67,7 @@ class EliminatedSolver(DualSolver):
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
         model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
-        joints, contacts = rows.joints, rows.touching
+        joints, contacts = rows.equalities, rows.bounded
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
         u = right.copy()
@@ -91,14 +92,13 @@ class EliminatedSolver(DualSolver):
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
         """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
         own, values = self.elements, np.zeros((len(self.pattern.row), 3, 3))
-        weight_of_elements = h * (h + own.damping) * own.volume
-        material = (own.lam, own.mu, weight_of_elements, self.element_index)
+        material = (own.lam, own.mu, h * (h + own.damping) * own.volume, self.element_index)
         assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
         add_row_blocks(
             self.joint_pairs[0],
             self.joint_pairs[1],
             self.joint_pairs[4],
-            rows.joints.jacobian,
+            rows.equalities.jacobian,
             np.concatenate([weight, np.zeros_like(weight)], axis=1),
             self.joint_index,
             values,
@@ -109,7 +109,7 @@ class EliminatedSolver(DualSolver):
         right = multiply_diagonal(mass, u)
         # J^T R_c^-1 b of the elements, which is -h V J^T D (e - e_plastic)
         right[: model.node_count] -= h * self.potential.warped(rows.elements.elastic, rows.elements.rotation)
-        joints = rows.joints
+        joints = rows.equalities
         add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
         prescribed = np.where(self.free == 0, u, 0.0)
         if np.any(prescribed):
@@ -131,7 +131,7 @@ class EliminatedSolver(DualSolver):
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""
         model, rows = problem.model, problem.rows
-        table = rows.touching
+        table = rows.bounded
         estimate = np.empty((model.triple_count, 6))
         inverse_diagonals(self.diagonal_blocks, values, estimate)
         estimate[:, :3] *= self.free
@@ -148,7 +148,7 @@ class EliminatedSolver(DualSolver):
         goal = table.target.ravel()
         rate = np.empty(len(goal))
         row_product(system, u, np.zeros(len(goal)), rate)
-        offset = rows.joints.target.size
+        offset = rows.equalities.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale

@@ -38,7 +38,7 @@ class RowSolver(DualSolver):
         diagonal = np.empty(table.compliance.shape)
         row_diagonals(table.start, table.triples, table.jacobian, table.compliance, inverse_mass, 0.0, diagonal)
         softness = np.zeros(table.compliance.shape)
-        joints = slice(0, rows.joint_slices)
+        joints = slice(0, rows.equality_slices)
         softness[joints] = RIGID * (table.compliance[joints] == 0) * diagonal[joints]
         gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
         compliance, diagonal = table.compliance + softness, diagonal + softness

@@ -27,11 +27,10 @@ class DualSolver:
     """Elements, joints and contacts as rows of one matrix-free operator."""
 
     name = "dual"
+    linear_rows = True
 
     def __init__(self, options: Dual, model, dtype):
         self.elements = RowElements.of(model.elements)
-        # joints, and behind them the elements that are distances
-        self.row_blocks = model.elements.rows_with(model.joints)
         self._choose(options, dtype)
         self.gradients = self.elements.gradients.astype(dtype)
 
@@ -81,7 +80,7 @@ class DualSolver:
         arguments = (table.start, table.triples, table.jacobian, table.compliance, prediction.inverse_mass)
         row_diagonals(*arguments, 0.0, row_diagonal)
         softness = np.full(table.compliance.shape, regularization)
-        softness[: rows.joint_slices] += RIGID * (table.compliance[: rows.joint_slices] == 0)
+        softness[: rows.equality_slices] += RIGID * (table.compliance[: rows.equality_slices] == 0)
         row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
         row_diagonal += row_compliance - table.compliance
         diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])

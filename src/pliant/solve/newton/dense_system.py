@@ -15,7 +15,7 @@ SYMMETRIC = [[0, 5, 4], [5, 1, 3], [4, 3, 2]]
 class DenseSystem:
     """M + J^T G J over the triples of a model without elements, contacts included; offers what PrimalSystem does."""
 
-    linear = "dense"
+    linear, dtype = "dense", np.dtype(np.float64)
 
     def __init__(self, model):
         self.count, self.indefinite = model.triple_count, False

@@ -9,9 +9,9 @@ import numpy as np
 from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import crossing_time, renew_tangles
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
-from pliant.rows.potential import RowPotential
+from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.problem import Prediction, Problem, StepRows, mass_blocks, warm_impulses
+from pliant.solve.problem import Problem, mass_blocks, warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
@@ -20,7 +20,9 @@ EPSILON = 1e-14
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, problem: Problem, elements: ElementPotential, free):
+    def __init__(self, problem: Problem, elements: ElementPotential, free, softness: np.ndarray):
+        """free (triples, 3): 1 where a velocity is unknown. softness (joint slices, 3, LANES): compliance of rigid
+        joints relative to their mobility."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
         self.free = free
@@ -29,9 +31,11 @@ class Increment:
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.push = multiply_diagonal(self.mass, prediction.u)
-        self.own_mass, self.own_push = self.mass, self.push
-        self.mobility = self._mobility(prediction)
-        self.take_rows(rows, warm_impulses(state, rows))
+        joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
+        loose = prediction.inverse_mass.copy()  # as if nothing were pinned
+        loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
+        mobilities = (self._mobility(prediction.inverse_mass), self._mobility(loose))
+        self.row_potential = RowPotential(rows.table, joints, *mobilities, softness, warm_impulses(state, rows))
         elements.take_plastic(rows.elements.plastic)
         if elements.elements.damped:
             elements.take_frames(self.x, rows.elements.rotation)
@@ -39,17 +43,9 @@ class Increment:
         elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
-    def take_rows(self, rows: StepRows, impulse: np.ndarray) -> None:
-        """Take the rows' potential, with impulses (slices, 3, LANES) [N s] to start from."""
-        self.row_potential = RowPotential(rows.table, self.mobility, impulse, self.model.node_count)
-
-    def lean_on(self, u: np.ndarray, stiffness: np.ndarray) -> None:
-        """Let velocities other than u cost 1/2 h^2 K (triples, 3, 3), until the next call."""
-        self.mass, self.push = self.own_mass + stiffness, self.own_push + multiply_diagonal(stiffness, u)
-
-    def _mobility(self, prediction: Prediction) -> np.ndarray:
+    def _mobility(self, inverse_mass: np.ndarray) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
-        mobility = prediction.inverse_mass.copy()
+        mobility = inverse_mass.copy()
         n = self.model.node_count
         stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
@@ -93,6 +89,12 @@ class Increment:
             return self.evaluate(rest)[0]
         return known[1] + self.row_potential.evaluate(rest)
 
+    def blocks(self) -> np.ndarray:
+        """Diagonal blocks (triples, 3, 3) of mass, and of the stiffness with which bodies under load resist turning."""
+        blocks = self.mass.copy()
+        self.row_potential.add_turning(blocks)
+        return blocks
+
     def renew(self) -> None:
         """Bring what lags behind up to date: the rows' shifts and Coulomb's discs."""
         self.row_potential.renew()
@@ -111,10 +113,11 @@ class Increment:
         return float(np.abs(gradient * self.free).max(initial=0.0) / max(largest, 1e-300))
 
     def rounding(self) -> float:
-        """Twice the energy [J] of the motion that the rounding of elastic forces makes."""
+        """Twice the energy [J] of the motion that the rounding of elastic forces and of joints' errors makes."""
         model = self.model
         kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
-        return float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
+        elastic = float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
+        return elastic + self.row_potential.rounding()
 
     def element_terms(self, project: bool = True) -> list:
         """The stiffness of every element set times h^2, damping included, at the frames last evaluated; project:

@@ -1,0 +1,53 @@
+"""How soft rigid joints may be while Newton's method closes them (the method of multipliers, rows.potential).
+
+Every renewal of the shifts leaves the part R / (R + m) of an error that sees the mobility m. Along a chain of light
+links that carries a heavy load m is that of the load, far below that of the links at a row's own ends: the compliance R
+is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect.
+"""
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from pliant.kernels.lanes import LANES
+from pliant.rows.joints import BODY, FACE, NODE
+
+# Compliance of joints relative to the mobility of what they touch, in float64 and in float32, and least ratios there.
+SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-2)}
+
+
+def joint_softness(model, dtype) -> np.ndarray:
+    """Softness (slices, 3, LANES) of every joint of a model for linear systems of this type."""
+    blocks = model.joints
+    softness, least = SOFTNESS[np.dtype(dtype).itemsize]
+    out = np.full((len(blocks.start) - 1, 3, LANES), softness)
+    ratio = np.maximum(_mass_ratios(model), least)
+    out[blocks.slice, :, blocks.lane] = (softness * ratio)[:, None]
+    return out
+
+
+def _mass_ratios(model) -> np.ndarray:
+    """For every block (n,), the lightest over the heaviest mass of all that joints connect with it."""
+    blocks, n = model.joints, model.node_count
+    first, second = _representative(blocks.a, n), _representative(blocks.b, n)
+    mass = np.concatenate([model.node_mass, np.where(model.static, np.nan, model.body_mass), [np.nan]])
+    size = len(mass)
+    world = size - 1
+    first, second = np.where(first < 0, world, first), np.where(second < 0, world, second)
+    moving = ~np.isnan(mass)
+    both = moving[first] & moving[second]
+    links = coo_matrix((np.ones(both.sum()), (first[both], second[both])), shape=(size, size))
+    _, group = connected_components(links, directed=False)
+    touched = np.unique(np.concatenate([first, second]))
+    touched = touched[moving[touched]]
+    low, high = np.full(group.max() + 1, np.inf), np.zeros(group.max() + 1)
+    np.minimum.at(low, group[touched], mass[touched])
+    np.maximum.at(high, group[touched], mass[touched])
+    own = np.where(moving[first], group[first], group[second])
+    return np.where(high[own] > 0, low[own] / np.maximum(high[own], 1e-300), 1.0)
+
+
+def _representative(side, node_count: int) -> np.ndarray:
+    """A number for what each anchor (n,) holds on to: its (first) node, or its body after all nodes; -1: the world."""
+    nodes = (side.kind == FACE) | (side.kind == NODE)
+    return np.where(nodes, side.index[:, 0], np.where(side.kind == BODY, node_count + side.index[:, 0], -1))

@@ -1,0 +1,61 @@
+"""When an iteration of Newton's method is the last: for a time step, and for a static balance."""
+
+import numpy as np
+
+from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
+
+# Rounding of energies relative to their parts.
+ROUNDING = 1e-13
+# Gaps of rigid joints, relative to their reach, that a converged step may leave.
+GAP = 1e-5
+# Forces out of balance, relative to the largest, at which no static solve has converged.
+BALANCED = 1e-3
+
+
+class StepCriterion:
+    """A correction small beside the motion of the step, in the energy norm, and joints that fit."""
+
+    def __init__(self, potential, system, before: np.ndarray, predicted: np.ndarray):
+        """before, predicted (triples, 3): velocities at the start of the step, and after external forces alone."""
+        self.potential, self.system, self.before = potential, system, before
+        # twice the kinetic energy that external forces alone would give
+        self.kick = quadratic_diagonal(potential.mass, system.free * (predicted - before))
+        self.rounding = potential.rounding()
+
+    def scale(self, u: np.ndarray) -> float:
+        """Twice the energy [J] of the motion in this step: the measure of corrections."""
+        mass, free = self.potential.mass, self.system.free
+        self.motion = self.system.quadratic(free * u) - quadratic_diagonal(self.potential.blocks(), free * u)
+        return (
+            self.kick
+            + max(self.motion, 0.0)
+            + quadratic_diagonal(mass, free * (u - self.before))
+            + ROUNDING * quadratic_diagonal(mass, u)
+        )
+
+    def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:
+        """The size of a correction [J] relative to the motion."""
+        if correction <= self.rounding:
+            return 0.0
+        # from a standstill, the first correction is all of the motion
+        return float(np.sqrt(correction / scale)) if scale > 0 else 1.0
+
+    def fits(self) -> bool:
+        """Whether all rigid joints do."""
+        return self.potential.row_potential.largest_gap() <= GAP
+
+
+class StaticCriterion(StepCriterion):
+    """As for a step, measured by the motion so far; and forces must balance: what is small beside a motion that ran
+    away is not small."""
+
+    def __init__(self, potential, system, before: np.ndarray, motion: float):
+        """motion: twice the energy [J] of the largest motion so far."""
+        super().__init__(potential, system, before, before)
+        self.kick = motion
+
+    def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:
+        """As for a step, or the imbalance of forces where that is large."""
+        found = super().residual(gradient, correction, scale)
+        imbalance = self.potential.imbalance(gradient) if found > 0.0 else 0.0
+        return max(found, imbalance) if imbalance > BALANCED else found

@@ -1,0 +1,137 @@
+"""Newton's method on a potential: projected Hessian, line search (S 4.4); for time steps and static balances."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.kernels.cpu.linalg.triples import dot
+from pliant.solve.info import Info
+from pliant.solve.newton.criteria import ROUNDING, StepCriterion
+from pliant.solve.newton.following import solve_following
+from pliant.solve.newton.increment import Increment
+
+# Armijo's constant.
+SUFFICIENT = 1e-4
+# Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
+MOST_TRIALS, OVERSHOOT = 30, 0.3
+# Residual below which the Hessian is taken as it is.
+NEAR = 0.1
+# What lags behind is renewed once the square of the correction is below this part of the lag.
+RENEW = 1.0
+# Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
+FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
+
+
+@dataclass
+class _Point:
+    """Where the iterations are: velocities (triples, 3), the potential [J] and its gradient there."""
+
+    u: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
+@dataclass
+class _Direction:
+    """Newton's direction (triples, 3), the slope along it, the gradient's size, and the products it took."""
+
+    direction: np.ndarray
+    slope: float
+    size: float
+    products: int
+
+
+def minimise(
+    potential: Increment, system, start: np.ndarray, criterion: StepCriterion, tolerance: float, max_iterations: int
+) -> tuple[np.ndarray, Info]:
+    """Newton iterations from velocities `start` (triples, 3), at which the potential was evaluated last: the velocities
+    at the end, and what it took."""
+    info = Info("newton", linear=system.linear, converged=False)
+    value, gradient = potential.evaluate(start)
+    point, last = _Point(start, value - potential.go_on_from(start), gradient), None
+    for iteration in range(max_iterations):
+        point.gradient = point.gradient * system.free
+        exact = iteration > 0 and info.residual < NEAR
+        found = _direction(potential, system, point.gradient, iteration, last, exact)
+        new, factor = _line_search(potential, system, point, found)
+        if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
+            direction, more = system.solve(-point.gradient, FIRST_FORCING)
+            slope = float(dot(point.gradient, direction))
+            found = _Direction(direction, slope, found.size, found.products + more)
+            new, factor = _line_search(potential, system, point, found)
+        point = new
+        info.iterations += found.products
+        info.newton_iterations = iteration + 1
+        info.shortest_step = min(info.shortest_step, factor)
+        scale = criterion.scale(point.u)
+        point.value -= potential.go_on_from(point.u)
+        lag = potential.lag()
+        failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
+        correction = abs(found.slope) + lag
+        info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
+        if info.residual <= tolerance and criterion.fits():
+            info.converged = True
+            break
+        last = found.size
+        if lag > 0.0 and abs(found.slope) <= RENEW * (lag + tolerance**2 * scale):
+            potential.renew()
+            value, gradient = potential.evaluate(point.u)
+            point, last = _Point(point.u, value, gradient), None
+    return point.u, info
+
+
+def _direction(potential: Increment, system, gradient, iteration: int, last: float | None, exact: bool) -> _Direction:
+    """Newton's direction.
+
+    exact: near the answer the Hessian is taken as it is, which converges faster; should it turn out not to be
+    positive there, as in compression, it is projected after all.
+    """
+    rows = potential.row_potential
+    system.take(potential.element_terms(not exact))
+    x = potential.x if iteration == 0 else None
+    system.assemble(potential.blocks(), rows.rows, rows.curvature, x)
+    size = system.local_norm(gradient)
+    forcing = _clip(0.9 * (size / last) ** 2) if last else FIRST_FORCING
+    if potential.following:
+        direction, products = solve_following(system, potential.following, -gradient, forcing)
+    else:
+        direction, products = system.solve(-gradient, forcing)
+    slope = float(dot(gradient, direction))
+    if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
+        again = _direction(potential, system, gradient, iteration, last, False)
+        again.products += products
+        return again
+    return _Direction(direction, slope, size, products)
+
+
+def _line_search(potential: Increment, system, point: _Point, found: _Direction) -> tuple[_Point, float]:
+    """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
+
+    Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
+    taken instead, which is near the lowest point (the potential of contacts has kinks). Following pressures have no
+    potential: with them it also counts when the gradient's size is halved.
+    """
+    slope, best, factor = found.slope, None, 1.0
+    allowance = 100 * ROUNDING * (abs(point.value) + abs(slope))
+    for _ in range(MOST_TRIALS):
+        trial = point.u + factor * found.direction
+        new = _Point(trial, *potential.evaluate(trial))
+        finite = np.isfinite(new.value)
+        if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:
+            return new, factor
+        if finite and slope < 0.0 and new.value <= point.value + SUFFICIENT * factor * slope + allowance:
+            end = float(dot(system.free * new.gradient, found.direction))
+            if best is not None and new.value > best[0].value:
+                break
+            best = new, factor
+            if end <= OVERSHOOT * abs(slope):
+                return best
+            factor *= min(max(slope / (slope - end), 0.1), 0.9)
+        else:
+            factor *= 0.5 if finite else 0.25
+    u, factor = (point.u, 0.0) if best is None else (best[0].u, best[1])
+    return _Point(u, *potential.evaluate(u)), factor
+
+
+def _clip(forcing: float) -> float:
+    return min(max(forcing, SMALLEST_FORCING), LARGEST_FORCING)
