@@ -152,6 +152,6 @@ def _surfaces(scene: Scene, softs, rigids, node_start) -> list[SoftSurface]:
             against.append(i)
         edges = body.mesh.edges
         size = float(np.linalg.norm(body.mesh.points[edges[:, 0]] - body.mesh.points[edges[:, 1]], axis=1).mean())
-        nodes = np.unique(body.mesh.boundary_elements) + first
+        nodes, size = np.unique(body.mesh.boundary_elements) + first, size / body.mesh.order
         surfaces.append(SoftSurface(nodes.astype(np.int64), np.array(against, dtype=np.int64), size))
     return surfaces

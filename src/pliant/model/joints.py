@@ -53,15 +53,14 @@ class _Anchorer:
     def node(self, soft: Soft, node: int):
         """An anchor that is one node of a soft body: a face of it with all the weight on that node."""
         first = self.node_start[self.soft_index[id(soft)]]
-        tet = soft.mesh.tets[np.flatnonzero((soft.mesh.tets == node).any(axis=1))[0]]
-        others = [n for n in tet if n != node][:2]
+        others = soft.mesh.beside(node)
         return FACE, (node + first, others[0] + first, others[1] + first), np.array([1.0, 0.0, 0.0]), 0.0, NO_FRAME
 
 
 def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The boundary face nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the point
-    [m]."""
-    faces = body.mesh.boundary_faces
+    """The boundary triangle nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the
+    point [m]."""
+    faces = body.mesh.boundary_triangles
     p0, p1, p2 = (body.nodes.positions[faces[:, i]] for i in range(3))
     e1, e2 = p1 - p0, p2 - p0
     n = np.cross(e1, e2)

@@ -54,7 +54,7 @@ class Model:
     free: np.ndarray  # (n, 3) 1 where the velocity is unknown, 0 where it is prescribed
     pins: list  # Pinned: nodes whose motion is prescribed
     node_loads: list  # (nodes (k,), weights (k,), vector or function of time): force [N] = weight * vector
-    pressures: list  # (triangles (k, 3) of nodes, pressure [Pa] or function of time), pushing inward
+    pressures: list  # (faces (k, 3 or 6) of nodes, pressure [Pa] or function of time), pushing inward
     node_friction: np.ndarray  # (n,) NaN: as the other body says
     node_restitution: np.ndarray  # (n,)
     # elements: one set for each kind and law

@@ -176,11 +176,10 @@ def _pins_and_loads(softs: list[Soft], node_start) -> dict:
             loads.append((nodes + first, shares, force.vector))
         for traction in body.tractions:
             faces = body.select_faces(traction.faces, "traction")
-            corners = body.faces.triangles[faces].ravel()
-            weight = np.bincount(corners, weights=np.repeat(body.faces.areas[faces] / 3, 3), minlength=len(body.nodes))
+            weight = body.faces.spread(faces, len(body.nodes))
             nodes = np.flatnonzero(weight)
             loads.append((nodes + first, weight[nodes], traction.vector))
         for pressure in body.pressures:
             faces = body.select_faces(pressure.faces, "pressure")
-            pressures.append((body.faces.triangles[faces] + first, pressure.pressure))
+            pressures.append((body.faces.elements[faces] + first, pressure.pressure))
     return {"free": free, "pins": pins, "node_loads": loads, "pressures": pressures}
