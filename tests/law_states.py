@@ -28,7 +28,7 @@ def formulas(name: str):
     def bound(function):
         return lambda s: np.array(function(tuple(map(float, s)), LAM, MU))
 
-    return tuple(bound(function) for function in LAWS[name][1:])
+    return tuple(bound(function) for function in LAWS[name][1:4])
 
 
 class Elements:

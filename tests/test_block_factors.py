@@ -27,9 +27,9 @@ def free_body():
     material = pl.Material.linear(young=1.0, poisson=0.3, density=1.0)
     scene.add_soft(pl.meshes.box((1, 1, 1), cells=(3, 3, 3)), material)
     model = scene.simulate(dt=STEP, solver=pl.Linear(factor="lu")).model
-    elements = ElementMatrices(model)
-    stiffness = assemble(model.node_count, model.tets, elements.stiffness).tocsr()
-    mass = assemble(model.node_count, model.tets, _times_identity(elements.lumped)).tocsr()
+    elements = ElementMatrices(model.elements.sets[0], model)
+    stiffness = assemble(model.node_count, [(elements.nodes, elements.stiffness)]).tocsr()
+    mass = assemble(model.node_count, [(elements.nodes, _times_identity(elements.lumped))]).tocsr()
     return (stiffness + stiffness.T) / 2, mass
 
 

@@ -5,7 +5,6 @@ import pytest
 from scipy.linalg import polar
 
 import pliant as pl
-from pliant.elements.rows import deform
 from pliant.formulas.elements import corotated_strain, element_impulses, plastic_update, strain_rate
 from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.lanes import from_lanes
@@ -115,9 +114,9 @@ def test_strain_of_a_rotated_body_is_zero_and_of_a_stretched_one_known():
     )
     model, _state = build(scene)
     rotation = nearest_proper_rotation(np.random.default_rng(4).normal(size=(3, 3)))
-    _, strain = deform(model, body.mesh.points @ rotation.T)
+    _, strain = model.elements.deform(body.mesh.points @ rotation.T)
     assert np.abs(strain[:, :, 0]).max() < 1e-14
-    _, strain = deform(model, (body.mesh.points * [1.1, 1, 1]) @ rotation.T)
+    _, strain = model.elements.deform((body.mesh.points * [1.1, 1, 1]) @ rotation.T)
     expected = np.tile([0.1, 0, 0, 0, 0, 0], (model.element_count, 1))
     assert np.allclose(from_lanes(strain, model.element_count), expected, atol=1e-14)
 
@@ -205,6 +204,8 @@ def test_empty_lanes_ask_for_nothing():
         body = scene.add_soft(pl.meshes.box((0.2, 0.2, 0.2), cells=1), pl.Material.corotated(1e5, 0.3, 1000))
         body.pin(body.nodes.z > 0.2 - 1e-9)
         sim = scene.simulate(0.01, solver=pl.Dual(tolerance=tolerance))
-        assert np.all(deform(sim.model, sim.state.x)[1][np.repeat(sim.model.volume[:, None] == 0, 6, axis=1)] == 0)
+        (own,) = sim.model.elements.sets
+        strain = sim.model.elements.deform(sim.state.x)[1]
+        assert np.all(strain[np.repeat(own.volume[:, None] == 0, 6, axis=1)] == 0)
         ends.append(sim.step(20).positions(body) - body.nodes.positions)
     assert np.abs(ends[0] - ends[1]).max() <= 1e-3 * np.abs(ends[1]).max()

@@ -20,11 +20,12 @@ def clamped_beam(**options):
 
 def modes(sim, mass: str):
     """Squares of the frequencies and shapes (3n, modes) of the free components, from the elements' matrices."""
-    elements = ElementMatrices(sim.model)
+    (own,) = sim.model.elements.sets
+    elements = ElementMatrices(own, sim.model)
     blocks = {"stiffness": elements.stiffness, "mass": getattr(elements, mass) * np.eye(3)}
     full = {name: np.zeros((3 * sim.model.node_count,) * 2) for name in blocks}
     for name, values in blocks.items():
-        for tet, block in zip(sim.model.tets, values):
+        for tet, block in zip(own.connectivity, values):
             dofs = (3 * tet[:, None] + np.arange(3)).ravel()
             full[name][np.ix_(dofs, dofs)] += block.transpose(0, 2, 1, 3).reshape(12, 12)
     free = sim.model.free.ravel() > 0

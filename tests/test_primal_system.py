@@ -5,12 +5,11 @@ import pytest
 
 import pliant as pl
 from law_states import rotation
-from pliant.elements.rows import deform
 from pliant.kernels.cpu.linalg.pcg import multiply
 from pliant.kernels.cpu.stiffness import ElementTerms
 from pliant.kernels.lanes import LANES
+from pliant.linalg.connectivity import lower_pairs
 from pliant.rows.table import Rows
-from pliant.solve.newton.factor_pattern import ELEMENT_PAIRS
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.primal_system import PrimalSystem
 
@@ -29,15 +28,15 @@ def test_assembled_matrix_is_the_sum_of_its_parts(cells, linear):
     body.pin(body.nodes.x < 0.01, axes="xz")
     model = scene.simulate(dt=0.01, threads=1).model
     system = PrimalSystem(model, Rows.empty(model.joints.start), linear)
-    n, lanes = model.triple_count, np.flatnonzero(model.volume.ravel() > 0)
+    n, (elements,) = model.triple_count, model.elements.connectivity()
     mass = random.uniform(1, 2, (n, 1, 1)) * np.eye(3)
     dense = np.zeros((n, 3, n, 3))
     dense[np.arange(n), :, np.arange(n)] += mass
-    for lane, tet in zip(lanes, model.tets):
+    for first, tet in zip(elements.first, elements.nodes):
         half = random.normal(size=(12, 12))
         whole = half @ half.T
-        for k, (i, j) in enumerate(ELEMENT_PAIRS):
-            system.blocks[lane, k] = whole[3 * i : 3 * i + 3, 3 * j : 3 * j + 3].ravel()
+        for k, (i, j) in enumerate(lower_pairs(4)):
+            system.blocks[first + k] = whole[3 * i : 3 * i + 3, 3 * j : 3 * j + 3].ravel()
         for i, a in enumerate(tet):
             for j, b in enumerate(tet):
                 dense[a, :, b] += whole[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
@@ -55,18 +54,19 @@ def test_assembled_matrix_is_the_sum_of_its_parts(cells, linear):
     assert np.linalg.norm(dense @ answer.ravel() - right.ravel()) <= 1e-3 * np.linalg.norm(right)
 
 
-def element_terms(sim, random) -> ElementTerms:
+def element_terms(sim, random) -> list[ElementTerms]:
     """The stiffness of a model's elements at random frames, with random moduli and damping."""
-    model, groups = sim.model, len(sim.model.volume)
+    (own,) = sim.model.elements.sets
+    groups = own.groups
     frames = np.empty((groups, 21, LANES))
     for group in range(groups):
         for lane in range(LANES):
             frames[group, :9, lane] = rotation(random).ravel()
             frames[group, 12:, lane] = rotation(random).ravel()
-    moduli = random.uniform(1, 2, (groups, 12, LANES)) * model.volume[:, None]
-    turns, _ = deform(model, sim.state.x + 0.2 * random.normal(size=sim.state.x.shape))
-    weight = 1e-5 * model.volume
-    return ElementTerms(frames, model.gradients, moduli, True, model.gradients, turns, model.lam, model.mu, weight)
+    moduli = random.uniform(1, 2, (groups, 12, LANES)) * own.volume[:, None]
+    turns, _ = sim.model.elements.deform(sim.state.x + 0.2 * random.normal(size=sim.state.x.shape))
+    weight = 1e-5 * own.volume
+    return [ElementTerms(frames, own.gradients, moduli, True, own.gradients, turns, own.lam, own.mu, weight)]
 
 
 def test_matrix_free_products_are_those_of_the_matrix():

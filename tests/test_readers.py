@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.readers.report import node_average
+from pliant.readers.strain import node_average
 from pliant.rotations import rotation_matrix
 
 G = 9.81

@@ -7,9 +7,9 @@ import numpy as np
 
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
-from pliant.kernels.lanes import from_lanes
 from pliant.model.build import build
 from pliant.readers import joints, reactions, report
+from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.scene import Scene
@@ -38,8 +38,8 @@ class Simulation:
         if precision not in PRECISIONS:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
-        self.model, self.state = build(scene)
-        self.thread_choice = Threads(threads, len(self.model.volume) + len(self.model.joints.start))
+        self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False))
+        self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
         self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
 
@@ -139,7 +139,7 @@ class Simulation:
 
     def deformation_gradient(self, body: Soft) -> np.ndarray:
         """F = dx/dX (m, 3, 3) per element, X in the coordinates of the body's mesh: its rotation is part of F."""
-        return report.deformation_gradient(body.mesh, self.positions(body))
+        return strains.deformation_gradient(body.mesh, self.positions(body))
 
     def strain(self, body: Soft, at: str = "elements", measure: str = "rotated") -> np.ndarray:
         """Total strain xx, yy, zz, yz, xz, xy with engineering shear (gamma = 2 epsilon).
@@ -149,32 +149,31 @@ class Simulation:
         the mesh; "small", the symmetric part of the displacement's gradient in world axes.
         """
         if measure == "rotated":
-            values = self.of_elements(body, report.element_fields(self.model, self.state)[0])
+            values = self._fields(body)[0]
         elif measure == "green":
-            values = report.green_strain(self.deformation_gradient(body))
+            values = strains.mean_green_strain(body.mesh, self.positions(body))
         elif measure == "small":
-            values = report.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
+            values = strains.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
         else:
             raise SceneError(f"measure must be 'rotated', 'green' or 'small', got {measure!r}")
         return _placed(body, values, at)
 
     def plastic_strain(self, body: Soft) -> np.ndarray:
         """Plastic strain (m, 6) per element, as `strain`."""
-        return self.of_elements(body, self.state.plastic_strain)
+        return strains.point_average(self.model.elements, self._soft(body), self.state.plastic_strain)
 
     def stress(self, body: Soft, at: str = "elements") -> np.ndarray:
         """Cauchy stress [Pa] xx, yy, zz, yz, xz, xy in world axes; at: "elements" (m, 6), or "nodes" (n, 6) for
-        averages weighted by volume."""
-        return _placed(body, self.of_elements(body, report.element_fields(self.model, self.state)[1]), at)
+        averages weighted by volume. A body of springs has the mean stress of their tensions over every tet."""
+        return _placed(body, self._fields(body)[1], at)
 
     def von_mises(self, body: Soft, at: str = "elements") -> np.ndarray:
         """Von Mises stress [Pa]; at: "elements" (m,), or "nodes" (n,) for averages of these weighted by volume."""
-        return _placed(body, report.von_mises(self.stress(body)), at)
+        return _placed(body, strains.von_mises(self.stress(body)), at)
 
-    def of_elements(self, body: Soft, lanes: np.ndarray) -> np.ndarray:
-        """The rows (m, c) of a body's elements from values in lanes (g, c, LANES)."""
-        i, start = self._soft(body), self.model.group_start
-        return from_lanes(lanes[start[i] : start[i + 1]], len(body.mesh.tets))
+    def _fields(self, body: Soft) -> tuple[np.ndarray, np.ndarray]:
+        """Strain and stress (m, 6) of a body's elements."""
+        return strains.element_fields(self.model, self.state)[self._soft(body)]
 
     @property
     def contacts(self) -> report.ContactReport:
@@ -253,7 +252,7 @@ def _placed(body: Soft, values: np.ndarray, at: str) -> np.ndarray:
     """Values of a body's elements as they are, or as averages at its nodes."""
     if at not in ("elements", "nodes"):
         raise SceneError(f"at must be 'elements' or 'nodes', got {at!r}")
-    return values if at == "elements" else report.node_average(body.mesh, values)
+    return values if at == "elements" else strains.node_average(body.mesh, values)
 
 
 def _matrix(value, shape, name: str) -> np.ndarray:

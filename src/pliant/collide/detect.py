@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cpu.broad import candidate_pairs
+from pliant.kernels.cpu.broad import sweep_pairs
 from pliant.kernels.cpu.narrow import capsule_pair, cylinder_points, nodes_against_body, points_against_body
 from pliant.kernels.cpu.shapes import CAPSULE, CYLINDER, PLANE, SPHERE
 
@@ -86,17 +86,7 @@ def _rigid_contacts(model, state, h):
     """Rigid bodies against rigid bodies."""
     if not len(model.collidable):
         return
-    pairs = candidate_pairs(
-        model.collidable,
-        model.body_radius,
-        state.body_position,
-        2 * h * np.linalg.norm(state.body_velocity, axis=1)
-        + SLACK * np.where(np.isfinite(model.body_radius), model.body_radius, 0),
-        model.static,
-        model.excluded_pairs,
-        len(model.static),
-    )
-    for first, second in pairs:
+    for first, second in _candidate_pairs(model, state, h):
         a, b = _order(model.shape_code, first, second)
         found = _narrow(model, state, h, a, b)
         if len(found[0]):
@@ -104,6 +94,22 @@ def _rigid_contacts(model, state, h):
             size = len(feature)
             key = -((((np.int64(a) << 24) | np.int64(b)) << 12) | feature) - 1
             yield np.full(size, -1), np.full(size, a), np.full(size, b), point, normal, gap, key
+
+
+def _candidate_pairs(model, state, h) -> list[list[int]]:
+    """Pairs of bodies whose bounding spheres may touch within a step, in ascending order."""
+    radius = model.body_radius
+    travel = 2 * h * np.linalg.norm(state.body_velocity, axis=1) + SLACK * np.where(np.isfinite(radius), radius, 0)
+    low = state.body_position[:, 0] - radius - travel
+    order = model.collidable[np.argsort(low[model.collidable], kind="stable")]
+    arguments = (order, low[order], radius, state.body_position, travel, model.static)
+    keys = np.empty(4 * len(order), np.int64)
+    count = sweep_pairs(*arguments, keys)
+    if count > len(keys):
+        keys = np.empty(count, np.int64)
+        sweep_pairs(*arguments, keys)
+    keys = np.sort(keys[:count])
+    return np.stack(np.divmod(keys[~np.isin(keys, model.excluded_pairs)], model.body_count), axis=1).tolist()
 
 
 def _order(code, first, second):

@@ -1,8 +1,10 @@
-"""The laws of a model, ready for compiled kernels: built-in ones, and users' energies compiled on the spot."""
+"""Laws ready for compiled kernels: built-in ones, and users' energies compiled on the spot."""
 
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from pliant.jit import cache_folder, kernel_in
 from pliant.kernels import laws
@@ -10,42 +12,46 @@ from pliant.kernels.cpu import hyperelastic
 from pliant.symbolic import load
 
 
-@dataclass
+@dataclass(frozen=True)
 class CompiledLaw:
-    """Groups first..last with their law and the kernels compiled for it."""
+    """A law with its parameters and the kernels compiled for it, for the groups first..last of a set."""
 
     law: Any
     first: int
     last: int
     evaluate: Any
+    evaluate_points: Any
     moduli: Any
     stresses: Any
 
-
-KERNELS = (hyperelastic.evaluate_elements, hyperelastic.element_moduli, hyperelastic.element_stresses)
-
-
-def compile_laws(model) -> list[CompiledLaw]:
-    """Every range of groups with its law."""
-    return [_compile(model, law_range) for law_range in model.laws]
+    def of(self, first: int, last: int) -> "CompiledLaw":
+        """The same law for other groups."""
+        return replace(self, first=first, last=last)
 
 
-def arap_law(model, first: int, last: int) -> CompiledLaw:
-    """Groups first..last with the energy mu |F - R|^2, whatever their own."""
-    return CompiledLaw(laws.Arap(model.lam, model.mu), first, last, *KERNELS)
+KERNELS = (
+    hyperelastic.evaluate_elements,
+    hyperelastic.evaluate_points,
+    hyperelastic.element_moduli,
+    hyperelastic.element_stresses,
+)
 
 
-def _compile(model, law_range) -> CompiledLaw:
-    kernels = KERNELS
-    if law_range.energy is not None:
-        law, kernels = _user_law(law_range.energy, kernels)
+def compile_law(name: str, energy, lam: np.ndarray, mu: np.ndarray, groups: int) -> CompiledLaw:
+    """The law of a set of so many groups; lam, mu: parameters at its points, energy: the user's, for a custom law."""
+    if energy is not None:
+        law, kernels = _user_law(energy)
     else:
-        kind = laws.LAWS[law_range.name][0]
-        law = kind(model.lam, model.mu)
-    return CompiledLaw(law, law_range.first, law_range.last, *kernels)
+        law, kernels = laws.LAWS[name].parameters(lam, mu), KERNELS
+    return CompiledLaw(law, 0, groups, *kernels)
 
 
-def _user_law(energy, kernels):
+def arap_law(lam: np.ndarray, mu: np.ndarray, first: int, last: int) -> CompiledLaw:
+    """Groups first..last with the energy mu |F - R|^2, whatever their own."""
+    return CompiledLaw(laws.Arap(lam, mu), first, last, *KERNELS)
+
+
+def _user_law(energy):
     """A user's law as a named tuple of its parameters, and kernels whose compiled code lies in a folder of its own."""
     folder = cache_folder() / f"law_{energy.key}"
     module = load(energy.source, energy.key, folder)
@@ -57,5 +63,5 @@ def _user_law(energy, kernels):
         setattr(module, name, kind)
         laws.FORMULAS[kind] = (module.psi, module.stress, module.dstress)
     if not hasattr(module, "kernels"):
-        module.kernels = tuple(kernel_in(folder, python_function.py_func) for python_function in kernels)
+        module.kernels = tuple(kernel_in(folder, python_function.py_func) for python_function in KERNELS)
     return getattr(module, name)(*values), module.kernels

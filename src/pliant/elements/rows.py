@@ -1,10 +1,13 @@
-"""Elements as rows (BV 2.2-2.5): rotation, strain, plastic flow, target and compliance of every tetrahedron."""
+"""Elements as rows (BV 2.2-2.5): rotation, strain, plastic flow, and what the dual family takes for its elements."""
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from pliant.kernels.cpu.elements import deform_elements, flow_plastic
+from pliant.elements.elements import Elements
+from pliant.kernels.cpu.elements import flow_plastic
+from pliant.kernels.lanes import LANES
 
 IDENTITY_BASIS = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 # Eigenvectors of the isotropic law in the normal components (BV after eq. 36): the mean, and two shears of normals.
@@ -14,15 +17,15 @@ DIAGONAL_BASIS = tuple(
 
 
 class ElementRows:
-    """Elements at positions x (n, 3): rotation (g, 9, LANES), strain and plastic strain (g, 6, LANES); rotation and
-    strain are found when they are first asked for."""
+    """Elements at positions x (n, 3): rotation (point groups, 9, LANES), strain and plastic strain (point groups, 6,
+    LANES); rotation and strain are found when they are first asked for."""
 
-    def __init__(self, model, x: np.ndarray, plastic: np.ndarray):
-        self.model, self.x, self.plastic = model, x, plastic
+    def __init__(self, elements: Elements, x: np.ndarray, plastic: np.ndarray):
+        self.elements, self.x, self.plastic = elements, x, plastic
 
     @cached_property
     def _deformed(self) -> tuple[np.ndarray, np.ndarray]:
-        return deform(self.model, self.x)
+        return self.elements.deform(self.x)
 
     @property
     def rotation(self) -> np.ndarray:
@@ -32,45 +35,62 @@ class ElementRows:
     def strain(self) -> np.ndarray:
         return self._deformed[1]
 
-
-def deform(model, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation and total strain of every element at positions x, in lanes."""
-    groups, lanes = model.volume.shape
-    rotation, strain = np.empty((groups, 9, lanes)), np.empty((groups, 6, lanes))
-    deform_elements(x, model.element_nodes, model.gradients, model.corotate, rotation, strain)
-    strain *= (model.volume > 0)[:, None]  # empty lanes ask for nothing, and solvers' norms do not see them
-    return rotation, strain
+    @property
+    def elastic(self) -> np.ndarray:
+        """Strain less plastic strain."""
+        return self.strain - self.plastic
 
 
-def fill(model, state, h: float) -> ElementRows:
+def fill(elements: Elements, state, h: float) -> ElementRows:
     """Rotations, strains at the state's positions, and the plastic strain after this step's flow (not yet stored)."""
-    elements = ElementRows(model, state.x, state.plastic_strain)
-    if model.plastic:
-        elements.plastic = state.plastic_strain.copy()
-        flow_plastic(elements.strain, model.yield_strain, model.creep, model.max_strain, h, elements.plastic)
-    return elements
+    rows = ElementRows(elements, state.x, state.plastic_strain)
+    if elements.plastic:
+        rows.plastic = state.plastic_strain.copy()
+        for own in elements.volumes:
+            material = (own.yield_strain, own.creep, own.max_strain)
+            flow_plastic(rows.strain[own.points], *material, h, rows.plastic[own.points])
+    return rows
 
 
-def compliance(model, h: float) -> np.ndarray:
-    """(g, 2, LANES): (1 + nu)/(E s) and -nu/(E s) with s = h (h + beta) V, the two numbers of R_c; empty lanes hold
-    (1, 0)."""
-    weight = h * (h + model.damping) * model.volume
-    there = weight > 0
-    safe = np.where(there, model.young * weight, 1.0)
-    single = np.where(there, (1 + model.poisson) / safe, 1.0)
-    coupled = np.where(there, -model.poisson / safe, 0.0)
-    return np.ascontiguousarray(np.stack([single, coupled], axis=1))
+@dataclass
+class RowElements:
+    """The tets of four nodes that the dual family solves for, six rows each, one set after the other; arrays as in
+    elements.sets. adjacency_start, adjacency: their slots by triple. count: how many there are."""
 
+    nodes: np.ndarray
+    gradients: np.ndarray
+    volume: np.ndarray
+    lam: np.ndarray
+    mu: np.ndarray
+    young: np.ndarray
+    poisson: np.ndarray
+    damping: np.ndarray
+    adjacency_start: np.ndarray
+    adjacency: np.ndarray
+    count: int
 
-def elastic_gradients(model, plastic: np.ndarray) -> np.ndarray:
-    """Rest gradients (g, 9, LANES) seen from the plastic shape: F_e = F (I + e_p)^-1 = Ds B (I + e_p)^-1.
+    @classmethod
+    def of(cls, elements: Elements) -> "RowElements":
+        """Those of a model that has no others; springs are rows of their own, behind the joints."""
+        empty = {"nodes": np.zeros((0, 4, LANES), np.int32), "gradients": np.zeros((0, 9, LANES))}
+        numbers = ("volume", "lam", "mu", "young", "poisson", "damping")
+        empty |= {name: np.zeros((0, LANES)) for name in numbers}
+        columns = [
+            np.concatenate([nothing, *(getattr(own, name) for own in elements.volumes)])
+            for name, nothing in empty.items()
+        ]
+        return cls(*columns, *elements.without_springs.adjacency, sum(own.count for own in elements.volumes))
 
-    To first order in the strains the elastic strain is e - e_p, as in the rows of the dual solver.
-    """
-    if not model.plastic or not np.any(plastic):
-        return model.gradients
-    halves = plastic * np.array([1, 1, 1, 0.5, 0.5, 0.5])[:, None]
-    tensor = halves[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3, plastic.shape[2])
-    inverse = np.linalg.inv(np.eye(3) + tensor.transpose(0, 3, 1, 2))
-    rows = model.gradients.reshape(-1, 3, 3, plastic.shape[2])
-    return np.ascontiguousarray(np.einsum("gijl,gljk->gikl", rows, inverse).reshape(model.gradients.shape))
+    def rigid(self, factor: float) -> "RowElements":
+        """As they look without compliance and damping: so many times as stiff."""
+        return replace(self, young=factor * self.young, damping=np.zeros_like(self.damping))
+
+    def compliance(self, h: float) -> np.ndarray:
+        """(g, 2, LANES): (1 + nu)/(E s) and -nu/(E s) with s = h (h + beta) V, the two numbers of R_c; empty lanes hold
+        (1, 0)."""
+        weight = h * (h + self.damping) * self.volume
+        there = weight > 0
+        safe = np.where(there, self.young * weight, 1.0)
+        single = np.where(there, (1 + self.poisson) / safe, 1.0)
+        coupled = np.where(there, -self.poisson / safe, 0.0)
+        return np.ascontiguousarray(np.stack([single, coupled], axis=1))

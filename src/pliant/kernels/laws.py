@@ -66,24 +66,41 @@ class Neohookean(NamedTuple):
     mu: np.ndarray
 
 
-# name of a law: its tuple and its three formulas
+class Law(NamedTuple):
+    """One law: the tuple of its parameters, its three formulas of the principal stretches, and what solvers must know.
+
+    rotates: whether its strain is measured in the rotated frame of an element. row_form: whether it is linear in such a
+    strain, and so can be written as rows. may_tangle: whether it can rest with elements turned inside out. volume:
+    whether it is a density over volumes; if not, it is of the edges of a mesh.
+    """
+
+    parameters: type | None = None
+    psi: object = None
+    stress: object = None
+    dstress: object = None
+    rotates: bool = True
+    row_form: bool = False
+    may_tangle: bool = True
+    volume: bool = True
+
+
+COROTATED = (m.psi_corotated, m.stress_corotated, m.dstress_corotated)
+FIXED_COROTATED = (m.psi_fixed_corotated, m.stress_fixed_corotated, m.dstress_fixed_corotated)
+STABLE_NEOHOOKEAN = (m.psi_stable_neohookean, m.stress_stable_neohookean, m.dstress_stable_neohookean)
 LAWS = {
-    "linear": (Linear, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
-    "corotated": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
-    # the elements of a body of springs: corotated, with a stiffness that is next to nothing
-    "springs": (Corotated, m.psi_corotated, m.stress_corotated, m.dstress_corotated),
-    "arap": (Arap, m.psi_arap, m.stress_arap, m.dstress_arap),
-    "stvk": (Stvk, m.psi_stvk, m.stress_stvk, m.dstress_stvk),
-    "fixed_corotated": (FixedCorotated, m.psi_fixed_corotated, m.stress_fixed_corotated, m.dstress_fixed_corotated),
-    "neohookean": (Neohookean, m.psi_neohookean, m.stress_neohookean, m.dstress_neohookean),
-    "stable_neohookean": (
-        StableNeohookean,
-        m.psi_stable_neohookean,
-        m.stress_stable_neohookean,
-        m.dstress_stable_neohookean,
-    ),
+    # one equilibrium only, whatever is inverted on the way
+    "linear": Law(Linear, *COROTATED, rotates=False, row_form=True, may_tangle=False),
+    "corotated": Law(Corotated, *COROTATED, row_form=True),
+    "arap": Law(Arap, m.psi_arap, m.stress_arap, m.dstress_arap),
+    "stvk": Law(Stvk, m.psi_stvk, m.stress_stvk, m.dstress_stvk),
+    "fixed_corotated": Law(FixedCorotated, *FIXED_COROTATED),
+    "neohookean": Law(Neohookean, m.psi_neohookean, m.stress_neohookean, m.dstress_neohookean),
+    "stable_neohookean": Law(StableNeohookean, *STABLE_NEOHOOKEAN),
+    "springs": Law(row_form=True, may_tangle=False, volume=False),
+    # a user's energy; its parameters and formulas are made with it
+    "custom": Law(),
 }
-FORMULAS = {entry[0]: entry[1:] for entry in LAWS.values()}
+FORMULAS = {law.parameters: (law.psi, law.stress, law.dstress) for law in LAWS.values() if law.parameters}
 # How the names of users' laws begin: tuples of numbers, the parameters of their formulas.
 USER_LAW = "UserLaw"
 

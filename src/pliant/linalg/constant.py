@@ -5,7 +5,7 @@ Prescribed components are eliminated: their rows and columns are those of the un
 
 import numpy as np
 from numba import get_num_threads
-from scipy.sparse import bsr_matrix, coo_matrix, diags
+from scipy.sparse import bsr_matrix, coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
@@ -13,6 +13,7 @@ from pliant.kernels.cpu.linalg.pcg import BlockJacobi, RowTerms, solve_pcg
 from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.connectivity import Connectivity, lower_pairs
 from pliant.linalg.sliced import sliced_pattern
 
 MAX_ITERATIONS = 5000
@@ -20,14 +21,15 @@ MAX_ITERATIONS = 5000
 PARALLEL_SLICES = 96
 
 
-def assemble(count: int, tets: np.ndarray, blocks: np.ndarray) -> bsr_matrix:
-    """The matrix (3 count, 3 count) of element blocks (m, 4, 4, 3, 3) over tets (m, 4)."""
-    axes = np.arange(3)
-    shape = blocks.shape
-    row = np.broadcast_to(3 * tets[:, :, None, None, None] + axes[:, None], shape)
-    column = np.broadcast_to(3 * tets[:, None, :, None, None] + axes, shape)
-    matrix = coo_matrix((blocks.ravel(), (row.ravel(), column.ravel())), shape=(3 * count, 3 * count))
-    return matrix.tocsr().tobsr((3, 3))
+def assemble(count: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> bsr_matrix:
+    """The matrix (3 count, 3 count) of element blocks (m, w, w, 3, 3) over the nodes (m, w) of elements of any
+    widths."""
+    axes, matrix = np.arange(3), csr_matrix((3 * count, 3 * count))
+    for nodes, blocks in parts:
+        row = np.broadcast_to(3 * nodes[:, :, None, None, None] + axes[:, None], blocks.shape)
+        column = np.broadcast_to(3 * nodes[:, None, :, None, None] + axes, blocks.shape)
+        matrix += coo_matrix((blocks.ravel(), (row.ravel(), column.ravel())), shape=matrix.shape).tocsr()
+    return matrix.tobsr((3, 3))
 
 
 def eliminate(matrix: bsr_matrix, free: np.ndarray) -> bsr_matrix:
@@ -70,11 +72,10 @@ class Lu:
 class ConjugateGradients:
     """Conjugate gradients on sliced rows with inverse diagonal blocks, in float64 (C 2.4: CG on the GPU)."""
 
-    def __init__(self, matrix: bsr_matrix, *, tets, blocks, free, tolerance: float):
+    def __init__(self, matrix: bsr_matrix, *, parts, free, tolerance: float):
         count, self.tolerance = len(free), tolerance
-        self.pattern = pattern = sliced_pattern(count, tets, np.arange(len(tets)))
-        lower = [(i, j) for i in range(4) for j in range(i + 1)]
-        pairs = np.ascontiguousarray(np.stack([blocks[:, i, j].reshape(-1, 9) for i, j in lower], axis=1))
+        connectivity, pairs = _block_list(parts)
+        self.pattern = pattern = sliced_pattern(count, connectivity)
         shape = (pattern.slices, 3, LANES)
         self.free = pattern.pack(free, np.float64, 1.0)
         values = np.empty((len(pattern.column), 9, LANES))
@@ -99,6 +100,17 @@ class ConjugateGradients:
         arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel)
         iterations, _, _ = solve_pcg(self.matrix, self.rows, self.free, self.preconditioner, *arguments)
         return self.pattern.unpack(self.x + fixed), iterations
+
+
+def _block_list(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[list[Connectivity], np.ndarray]:
+    """Element blocks (m, w, w, 3, 3) over nodes (m, w) as connectivities and one list (k, 9) of their lower halves."""
+    connectivity, lists = [], [np.zeros((0, 9))]
+    for nodes, blocks in parts:
+        lower = lower_pairs(nodes.shape[1])
+        first = sum(map(len, lists)) + len(lower) * np.arange(len(nodes))
+        connectivity.append(Connectivity(nodes, first))
+        lists.append(np.stack([blocks[:, i, j] for i, j in lower], axis=1).reshape(-1, 9))
+    return connectivity, np.concatenate(lists)
 
 
 FACTORS = {"cholesky": Cholesky, "lu": Lu, "cg": ConjugateGradients}

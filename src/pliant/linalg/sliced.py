@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from pliant.kernels.cpu.linalg.sliced import _pack, _unpack
 from pliant.kernels.lanes import LANES
+from pliant.linalg.connectivity import Connectivity, block_pairs
 
 # Rows are sorted by length within windows of this many, which keeps neighbours near each other.
 WINDOW = 16 * LANES
@@ -22,8 +23,8 @@ PARTS = 16
 @dataclass
 class SlicedPattern:
     """Where the blocks lie. place (n,): row of each triple in the matrix's order. part_start (PARTS + 1,), source,
-    target: element blocks, 2 * (element * 10 + pair) + (1 if it is to be transposed), and the entry (entry * LANES +
-    lane) each is added to, by parts of the rows."""
+    target: element blocks, 2 * block + (1 if it is to be transposed), and the entry (entry * LANES + lane) each is
+    added to, by parts of the rows."""
 
     place: np.ndarray
     start: np.ndarray
@@ -60,10 +61,9 @@ class SlicedPattern:
         return out.reshape(self.slices, LANES)
 
 
-def sliced_pattern(count: int, tets: np.ndarray, lanes_of: np.ndarray) -> SlicedPattern:
-    """The pattern of a matrix over `count` triples with the blocks of tets (m, 4); lanes_of (m,): place of each element
-    among the elements' blocks."""
-    rows, columns, sources = _contributions(tets, lanes_of)
+def sliced_pattern(count: int, elements: list[Connectivity]) -> SlicedPattern:
+    """The pattern of a matrix over `count` triples with the blocks of elements of any widths."""
+    rows, columns, sources = _contributions(elements)
     every = np.arange(count)
     graph = csr_matrix((np.ones(len(rows) + count), (np.r_[rows, every], np.r_[columns, every])), shape=(count, count))
     place = _placed(graph)
@@ -96,21 +96,12 @@ def _entry_key(row: np.ndarray, column: np.ndarray, slices: int) -> np.ndarray:
     return row * (slices * LANES + 1) + np.where(row == column, 0, column + 1)
 
 
-def _contributions(tets: np.ndarray, lanes_of: np.ndarray):
-    """Row, column and source of the sixteen blocks of every element."""
-    rows, columns, sources = [], [], []
-    pair = 0
-    for i in range(4):
-        for j in range(i + 1):
-            source = 2 * (lanes_of.astype(np.int64) * 10 + pair)
-            rows.append(tets[:, i]), columns.append(tets[:, j]), sources.append(source)
-            if i != j:
-                rows.append(tets[:, j]), columns.append(tets[:, i]), sources.append(source + 1)
-            pair += 1
-    if not len(tets):
-        none = np.zeros(0, np.int64)
-        return none, none, none
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(sources)
+def _contributions(elements: list[Connectivity]):
+    """Row, column and source of all blocks of every element, those beside the diagonal twice."""
+    row, column, place = block_pairs(elements)
+    beside = row != column
+    rows, columns = np.concatenate([row, column[beside]]), np.concatenate([column, row[beside]])
+    return rows, columns, np.concatenate([2 * place, 2 * place[beside] + 1])
 
 
 def _placed(graph) -> np.ndarray:

@@ -52,9 +52,38 @@ def determinants(points: np.ndarray, tets: np.ndarray, barycentric: np.ndarray) 
     return np.einsum("mqi,mqi->mq", columns[0], np.cross(columns[1], columns[2]))
 
 
+def smallest_determinants(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
+    """The smallest det(Jacobian) (m,) [m^3] of tets (m, 4), or at the Gauss points of tets (m, 10)."""
+    if tets.shape[1] == 10:
+        return determinants(points, tets, GAUSS_POINTS).min(axis=1)
+    a, b, c = (points[tets[:, i]] - points[tets[:, 3]] for i in range(3))
+    return np.einsum("ij,ij->i", a, np.cross(b, c))
+
+
 def curved_volumes(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
     """Volumes (m,) [m^3] of tets (m, 10), exact for curved edges too."""
     return determinants(points, tets, CUBIC_POINTS) @ CUBIC_WEIGHTS / 6
+
+
+def overlaps(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
+    """Integrals (m, 10, 10) [m^3] of products of two shape functions over tets (m, 10), exact for curved edges too."""
+    places, weights = collapsed_rule(4)
+    values = shape_functions(places)
+    products = (values[:, :, None] * values[:, None, :]).reshape(len(places), -1)
+    return (determinants(points, tets, places) * weights @ products).reshape(-1, 10, 10)
+
+
+def collapsed_rule(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Barycentric coordinates (order^3, 4) and weights (order^3,) of sum 1/6, exact for degree 2 order - 1: Gauss and
+    Jacobi's rules along the axes of a cube that is collapsed to a tet (Stroud 1971)."""
+    from scipy.special import roots_jacobi  # only here: it loads slowly
+
+    lines = [roots_jacobi(order, power, 0) for power in (2, 1, 0)]
+    (a, b, c) = np.meshgrid(*((1 + line[0]) / 2 for line in lines), indexing="ij")
+    weights = np.einsum("i,j,k->ijk", *(line[1] / 2 ** (power + 1) for line, power in zip(lines, (2, 1, 0)))).ravel()
+    first, second, third = a, b * (1 - a), c * (1 - b) * (1 - a)
+    places = np.stack([first, second, third, 1 - first - second - third], axis=3).reshape(-1, 4)
+    return places, weights
 
 
 def add_midpoints(point_count: int, tets: np.ndarray, edges: np.ndarray) -> np.ndarray:

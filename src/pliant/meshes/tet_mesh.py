@@ -165,6 +165,14 @@ class TetMesh:
         """The tet behind each of the `boundary_triangles`, (k,) or (4k,) int32."""
         return self.boundary_tets if self.order == 1 else freeze(np.repeat(self.boundary_tets, 4))
 
+    def beside(self, node: int) -> tuple[int, int]:
+        """Two corners of a tet around a node that do not lie on a line with it."""
+        element, place = (int(found[0]) for found in np.nonzero(self.tets == node))
+        ends = topology.TET10_EDGES[place - 4] if place > 3 else (place,)
+        off = [corner for corner in range(4) if corner not in ends]
+        pair = off[:2] if place < 4 else (ends[0], off[0])
+        return tuple(int(self.tets[element, corner]) for corner in pair)
+
     def surface(self) -> TriMesh:
         """`boundary_triangles` as a surface that shares points, indices and sets with this mesh."""
         return TriMesh.trusted(self.points, self.boundary_triangles, self.sets)

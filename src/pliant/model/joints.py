@@ -5,7 +5,6 @@ from dataclasses import fields
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.model.springs import build_springs
 from pliant.rotations import axis_quaternion, conjugate, multiply_quaternions, rotation_matrix
 from pliant.rows.joints import (
     ALIGN,
@@ -54,15 +53,14 @@ class _Anchorer:
     def node(self, soft: Soft, node: int):
         """An anchor that is one node of a soft body: a face of it with all the weight on that node."""
         first = self.node_start[self.soft_index[id(soft)]]
-        tet = soft.mesh.tets[np.flatnonzero((soft.mesh.tets == node).any(axis=1))[0]]
-        others = [n for n in tet if n != node][:2]
+        others = soft.mesh.beside(node)
         return FACE, (node + first, others[0] + first, others[1] + first), np.array([1.0, 0.0, 0.0]), 0.0, NO_FRAME
 
 
 def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The boundary face nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the point
-    [m]."""
-    faces = body.mesh.boundary_faces
+    """The boundary triangle nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the
+    point [m]."""
+    faces = body.mesh.boundary_triangles
     p0, p1, p2 = (body.nodes.positions[faces[:, i]] for i in range(3))
     e1, e2 = p1 - p0, p2 - p0
     n = np.cross(e1, e2)
@@ -79,8 +77,8 @@ def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return faces[best].astype(np.int64), barycentric[best], offset
 
 
-def build_joints(scene: Scene, node_start, body_position, body_rotation) -> JointBlocks:
-    """All joints of the scene, and the springs of its soft bodies, as blocks of rows."""
+def build_joints(scene: Scene, node_start, body_position, body_rotation, more: list[dict]) -> JointBlocks:
+    """All joints of the scene as blocks of rows, and behind them `more` blocks: columns named as in JointBlocks."""
     anchor = _Anchorer(scene, node_start, body_position, body_rotation)
     blocks = [(j, *block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor)]
     joint = np.array([block[0] for block in blocks], dtype=np.int64)
@@ -95,7 +93,7 @@ def build_joints(scene: Scene, node_start, body_position, body_rotation) -> Join
     reach[reach == 0] = 1.0
     columns = {"joint": joint, "family": family, "a": a, "b": b, "rest": rest}
     columns |= {"compliance": compliance, "damping": damping, "reach": reach}
-    columns = _concatenate([columns, *build_springs(scene, node_start)])
+    columns = _concatenate([columns, *more])
     drives = [_drive(k, options[k].motor) for k in np.flatnonzero(family == MOTOR)]
     return JointBlocks.laid_out(**columns, drives=drives)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.checks import at_time
+from pliant.meshes.face_rules import area_loads
 from pliant.rotations import rotation_matrix
 
 
@@ -15,13 +16,10 @@ def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
 
 
 def pressure_forces(model, x: np.ndarray, time: float) -> np.ndarray:
-    """Forces (n, 3) [N] of the pressures: a third of -p n dA on every corner of a face (C eq. 3.18, inward)."""
+    """Forces (n, 3) [N] of the pressures: -p n dA times the nodes' shape functions (C eq. 3.18, inward)."""
     force = np.zeros_like(x)
-    for triangles, pressure in model.pressures:
-        p0, p1, p2 = (x[triangles[:, k]] for k in range(3))
-        share = -float(at_time(pressure, time)) / 6 * np.cross(p1 - p0, p2 - p0)
-        for k in range(3):
-            np.add.at(force, triangles[:, k], share)
+    for faces, pressure in model.pressures:
+        np.add.at(force, faces, -float(at_time(pressure, time)) * area_loads(x, faces))
     return force
 
 

@@ -1,8 +1,7 @@
 """The model (constant arrays) and the state (changing arrays), built once from a scene.
 
 Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity triples are the nodes followed by a
-linear and an angular triple per rigid body (theory section 1). Element arrays are in lanes, (groups, components,
-LANES).
+linear and an angular triple per rigid body (theory section 1).
 """
 
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.elements.elements import Elements
 from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
 
@@ -22,16 +22,6 @@ class SoftSurface:
     nodes: np.ndarray
     against: np.ndarray
     size: float
-
-
-@dataclass
-class LawRange:
-    """Groups first..last follow the law `name`; energy: the user's, for a custom one."""
-
-    name: str
-    first: int
-    last: int
-    energy: object = None
 
 
 @dataclass
@@ -48,14 +38,12 @@ class Pinned:
 
 @dataclass
 class Model:
-    """Everything about a scene that does not change; n nodes, m elements in g groups, b rigid bodies."""
+    """Everything about a scene that does not change; n nodes, b rigid bodies."""
 
-    # bodies: name of each, and the range of nodes and elements of each soft body (soft + 1,)
+    # bodies: name of each, and the range of nodes of each soft body (soft + 1,)
     soft_names: list[str]
     rigid_names: list[str]
     node_start: np.ndarray
-    element_start: np.ndarray
-    group_start: np.ndarray  # (soft + 1,) groups of lanes of each soft body
     # scene
     gravity: np.ndarray  # (3,) [m/s2]
     acceleration_bound: float  # |gravity|, sets contact thresholds [m/s2]
@@ -68,28 +56,11 @@ class Model:
     free: np.ndarray  # (n, 3) 1 where the velocity is unknown, 0 where it is prescribed
     pins: list  # Pinned: nodes whose motion is prescribed
     node_loads: list  # (nodes (k,), weights (k,), vector or function of time): force [N] = weight * vector
-    pressures: list  # (triangles (k, 3) of nodes, pressure [Pa] or function of time), pushing inward
+    pressures: list  # (faces (k, 3 or 6) of nodes, pressure [Pa] or function of time), pushing inward
     node_friction: np.ndarray  # (n,) NaN: as the other body says
     node_restitution: np.ndarray  # (n,)
-    # elements
-    tets: np.ndarray  # (m, 4) global node indices
-    element_nodes: np.ndarray  # (g, 4, LANES)
-    gradients: np.ndarray  # (g, 9, LANES) rows of Dm^-1 [1/m], zero in empty lanes
-    volume: np.ndarray  # (g, LANES) [m3], zero in empty lanes
-    density: np.ndarray  # (g, LANES) [kg/m3]
-    laws: list  # LawRange: which groups follow which law
-    corotate: np.ndarray  # (g, LANES) 0: linear, 1: any other law
-    lam: np.ndarray  # (g, LANES) [Pa], at rest
-    mu: np.ndarray  # (g, LANES) [Pa], at rest
-    young: np.ndarray  # (g, LANES) [Pa]
-    poisson: np.ndarray  # (g, LANES)
-    damping: np.ndarray  # (g, LANES) beta [s]
-    yield_strain: np.ndarray  # (g, LANES) infinite when elastic
-    creep: np.ndarray  # (g, LANES) [1/s]
-    max_strain: np.ndarray  # (g, LANES)
-    plastic: bool  # whether any element is plastic
-    adjacency_start: np.ndarray  # (triples + 1,) slots of elements by triple
-    adjacency: np.ndarray
+    # elements: one set for each kind and law
+    elements: Elements
     soft_surfaces: list[SoftSurface]
     # rigid bodies
     body_mass: np.ndarray  # (b,) [kg], infinite when static
@@ -134,4 +105,5 @@ class Model:
 
     @property
     def element_count(self) -> int:
-        return len(self.tets)
+        """Tets of all soft bodies."""
+        return self.elements.cell_count

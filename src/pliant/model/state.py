@@ -32,7 +32,7 @@ class State:
     body_rotation: np.ndarray  # (b, 4) unit quaternions of the principal frames
     body_velocity: np.ndarray  # (b, 3) [m/s]
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
-    plastic_strain: np.ndarray  # (g, 6, LANES)
+    plastic_strain: np.ndarray  # (g, 6, LANES) at the groups of points of the elements
     impulses: RowImpulses
     tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
     # of the last step, for the reactions of pins

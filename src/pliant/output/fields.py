@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.readers import report
-from pliant.readers.report import node_average, von_mises
+from pliant.readers import strain
+from pliant.readers.strain import node_average, von_mises
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,11 @@ class ElementFields:
 
 def element_fields(sim) -> list[ElementFields]:
     """The fields of every soft body, in the order of the scene."""
-    model = sim.model
-    strain, stress = report.element_fields(model, sim.state)
-    lanes = (strain, stress, sim.state.plastic_strain)
-    return [ElementFields(*(sim.of_elements(body, values) for values in lanes)) for body in sim.scene.soft_bodies]
+    plastic, found = sim.state.plastic_strain, strain.element_fields(sim.model, sim.state)
+    return [
+        ElementFields(*fields, strain.point_average(sim.model.elements, body, plastic))
+        for body, fields in enumerate(found)
+    ]
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ def as_camera(view: SceneView, shots: Sequence[Shot], camera, size: tuple[int, i
 
 def _surface_of(body) -> tuple[np.ndarray, np.ndarray]:
     """The surface nodes (k,) of a soft body and its triangles in terms of them."""
-    nodes, triangles = np.unique(body.mesh.boundary_faces, return_inverse=True)
+    nodes, triangles = np.unique(body.mesh.boundary_triangles, return_inverse=True)
     return nodes, triangles.reshape(-1, 3)
 
 

@@ -89,7 +89,7 @@ def natural_modes(scene: Scene, n: int, *, mass: str = "lumped") -> Modes:
         raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")
     free = np.flatnonzero(np.concatenate([model.free.ravel() > 0, np.repeat(~model.static, 6)]))
     _check_count(n, len(free))
-    pencil = _pencil(model, state, free, _densities(scene) if mass == "consistent" else None)
+    pencil = _pencil(model, state, free, mass == "consistent")
     shift = _shift(scene, model, pencil, free)
     values, vectors = lowest_modes(_stiffened(pencil, shift), int(n), shift)
     if len(values) < n:
@@ -109,15 +109,9 @@ def _check_count(n, unknowns: int) -> None:
         raise SceneError(f"modes: n must be an integer from 1 to {most} (unknowns of the scene), got {n!r}")
 
 
-def _densities(scene: Scene) -> np.ndarray:
-    """Density (m,) [kg/m3] of every element."""
-    softs = scene.soft_bodies
-    return np.repeat([body.material.density for body in softs] or [0.0], [len(body.mesh.tets) for body in softs] or [0])
-
-
-def _pencil(model, state, free: np.ndarray, density: np.ndarray | None) -> Pencil:
+def _pencil(model, state, free: np.ndarray, consistent: bool) -> Pencil:
     """Matrices over the free components, and the joints that touch these; rigid ones have a compliance of zero."""
-    stiffness, mass = stiffness_matrix(model, state), mass_matrix(model, state, density)
+    stiffness, mass = stiffness_matrix(model, state), mass_matrix(model, state, consistent)
     jacobian, compliance = joint_matrix(model, state)
     jacobian = jacobian[:, free].tocsr()
     jacobian.eliminate_zeros()
@@ -140,7 +134,7 @@ def _shift(scene: Scene, model, pencil: Pencil, free: np.ndarray) -> float:
     masses, scales = np.ones((model.triple_count, 3)), []
     for i, body in enumerate(scene.soft_bodies):
         length = np.linalg.norm(np.ptp(body.mesh.points, axis=0))
-        scales.append(model.mu[model.group_start[i], 0] / (body.material.density * length**2))
+        scales.append(model.elements.shear_speed[i] ** 2 / length**2)
         nodes = slice(model.node_start[i], model.node_start[i + 1])
         masses[nodes] = model.node_mass[nodes].sum()
     masses[model.node_count :: 2] = model.body_mass[:, None]

@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from pliant.elements.laws import compile_laws
-from pliant.elements.rows import deform, elastic_gradients
-from pliant.elements.tangles import laws_of_tangled
-from pliant.kernels.cpu.elements import element_elastic_impulses
-from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
+from pliant.elements.elements import Elements
+from pliant.elements.potential import ElementPotential
+from pliant.elements.rows import ElementRows
+from pliant.elements.springs import NO_JOINT
 from pliant.kernels.lanes import LANES
 from pliant.model.loads import node_forces
 from pliant.rows import joints as joint_rows
 from pliant.rows.joints import DISTANCE, POINTS
 from pliant.rows.table import Rows
-from pliant.solve.newton.increment import Workspace
 
 
 def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
@@ -43,33 +41,34 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     moved = (state.v - state.previous_velocity) / h if state.step else np.zeros_like(state.v)
     inertia = mass * (moved + model.node_mass_damping[:, None] * state.v)
     applied = mass * model.gravity + node_forces(model, state.x, state.time) + state.row_impulse / h
-    return (1 - model.free) * (inertia + internal_forces(model, state, warped) - applied)
+    # elements that are rows have their impulses among those of the joints
+    rows = np.any(model.joints.joint == NO_JOINT)
+    elements = model.elements.without_springs if rows else model.elements
+    return (1 - model.free) * (inertia + internal_forces(state, elements, warped) - applied)
 
 
-def internal_forces(model, state, warped: bool) -> np.ndarray:
-    """Gradient (n, 3) [N] of the elastic energy, plus viscous forces in the elements' frames at the step's start."""
-    rotation, strain = deform(model, state.x - state.span * state.v)
-    space = Workspace.of(len(model.volume))
-    slots = space.slots[:-1].reshape(-1, 12, LANES)
-    if warped:
-        elastic = strain + state.span * strain_rates(model, rotation, state.v) - state.plastic_strain
-        element_elastic_impulses(elastic, rotation, model.gradients, model.lam, model.mu, model.volume, slots)
-    else:
-        geometry = (state.x, model.element_nodes, elastic_gradients(model, state.plastic_strain), model.volume)
-        for law in laws_of_tangled(model, compile_laws(model), state.tangled):
-            law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
-    if np.any(model.damping > 0):
-        material = (model.lam, model.mu, model.damping * model.volume)
-        damp_elements(state.v, model.element_nodes, model.gradients, rotation, *material, space.viscous, slots)
-    force = np.empty((model.node_count, 3))
-    gather_nodes(space.slots, model.adjacency_start, model.adjacency, force)
-    return force
+def internal_forces(state, elements: Elements, warped: bool) -> np.ndarray:
+    """Gradient (n, 3) [N] of the elements' elastic energy, plus viscous forces in their frames at the step's start."""
+    potential, start = ElementPotential.of(elements, state), state.x - state.span * state.v
+    rows = ElementRows(elements, start, state.plastic_strain)
+    if elements.damped:
+        potential.take_frames(start, rows.rotation)
+    if not warped:
+        return potential.evaluate(state.x, state.v)[2]
+    strain = rows.elastic + state.span * strain_rates(elements, rows.rotation, state.v)
+    force = potential.warped(strain, rows.rotation)
+    return force + potential.viscous(state.v) if elements.damped else force
 
 
-def strain_rates(model, rotation: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Rates of strain (g, 6, LANES) [1/s], shear doubled, in frames (g, 9, LANES) at node velocities v (n, 3)."""
-    corner = v[model.element_nodes]
-    gradient = np.einsum("gkla,gkbl->gabl", corner[:, :3] - corner[:, 3:], model.gradients.reshape(-1, 3, 3, LANES))
-    turned = np.einsum("gkal,gkbl->gabl", rotation.reshape(-1, 3, 3, LANES), gradient)
-    doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
-    return doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
+def strain_rates(elements, rotation: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Rates of strain (point groups, 6, LANES) [1/s], shear doubled, in frames (point groups, 9, LANES) at node
+    velocities v (n, 3)."""
+    rates = np.zeros((elements.point_groups, 6, LANES))
+    for own in elements.volumes:
+        corner = v[own.nodes]
+        gradients = own.gradients.reshape(own.groups, 3, 3, LANES)
+        gradient = np.einsum("gkla,gkbl->gabl", corner[:, :3] - corner[:, 3:], gradients)
+        turned = np.einsum("gkal,gkbl->gabl", rotation[own.points].reshape(-1, 3, 3, LANES), gradient)
+        doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
+        rates[own.points] = doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
+    return rates

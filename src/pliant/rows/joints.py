@@ -70,7 +70,7 @@ class Drive:
 class JointBlocks:
     """All joint blocks of a model: constant data; blocks of the role EQUALITY come first.
 
-    joint (n,): index of the joint in the scene, -1 for a spring of a soft body. family (n,): BALL, ANGULAR, DISTANCE,
+    joint (n,): index of the joint in the scene, -1 for an element that is a row. family (n,): BALL, ANGULAR, DISTANCE,
     ALIGN, LIMIT or MOTOR. rest (n, 2): the length [m] of a DISTANCE in column 0, the bounds [rad] of a LIMIT.
     compliance [m/N], damping [N s/m] (n,). reach (n,): length of the anchors' arms [m], the measure of gaps. drives: of
     the motors. start, slice, lane: where each block lies in the table; the first equality_slices slices hold the
@@ -138,6 +138,8 @@ def _widths(family: np.ndarray, a: Anchors, b: Anchors) -> np.ndarray:
 def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotation: np.ndarray, h: float) -> np.ndarray:
     """h^2 times the stiffness (b, 6) with which bodies under the joints' impulses (slices, 3, LANES) resist turning."""
     out = np.zeros((len(rotation), 6))
+    if not len(blocks.family):  # kernels that have nothing to do are not even compiled
+        return out
     add_turning_stiffness(blocks.arrays, np.ascontiguousarray(impulse), jacobian, rotation, h, out)
     return out
 
@@ -146,6 +148,8 @@ def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: fl
     """Fill the rows of all joints for a step of length h that ends at a time [s]; returns their errors C (slices, 3,
     LANES) [m or rad]."""
     error = np.zeros(rows.target.shape)
+    if not len(blocks.family):
+        return error
     fill_blocks(blocks.arrays, x, body_position, body_rotation, False, rows.triples, rows.jacobian, error)
     # equalities as springs with damping (theory section 2): R = 1/(h (h k + d)), b = -k/(h k + d) C
     factor = 1 / (h + blocks.compliance * blocks.damping)

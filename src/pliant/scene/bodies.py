@@ -126,7 +126,7 @@ class Soft(Placement):
     @cached_property
     def faces(self) -> Faces:
         """The boundary triangles where the scene puts them: centres, outward normals and areas; see pliant.faces."""
-        return Faces(self.nodes.positions, self.mesh.boundary_faces)
+        return Faces(self.nodes.positions, self.mesh.boundary_elements)
 
     def select(self, selection: Selection, what: str) -> np.ndarray:
         """Sorted indices of the selected nodes; an empty selection is an error that names `what`."""
@@ -176,8 +176,8 @@ class Soft(Placement):
     def force(self, nodes, vector, spread: str = "even") -> NodeForce:
         """Apply a total force [N] (or a function of time) to nodes.
 
-        spread: "even", the same on each node; "area", by a third of the area of the boundary faces around each node
-        of which all three nodes are selected.
+        spread: "even", the same on each node; "area", by the area of the boundary faces that belongs to each node (a
+        third of a face of three nodes), of the faces of which all nodes are selected.
         """
         if spread not in SPREADS:
             raise SceneError(f"force spread must be one of {', '.join(map(repr, SPREADS))}, got {spread!r}")

@@ -9,16 +9,11 @@ import warnings
 
 import numpy as np
 
-from pliant.elements.laws import compile_laws
-from pliant.elements.rows import deform, elastic_gradients
-from pliant.elements.springs import spring_forces, without_springs
-from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
-from pliant.kernels.lanes import LANES
+from pliant.elements.potential import ElementPotential
 from pliant.model.loads import node_forces
 from pliant.rows.table import Rows
 from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
-from pliant.solve.newton.increment import Workspace
 from pliant.solve.options import Explicit
 from pliant.solve.problem import Problem, Solution
 from pliant.solve.stability import largest_frequency, largest_safe_step
@@ -48,7 +43,7 @@ class ExplicitSolver:
             return
         method = self.options.method
         frequency = largest_frequency(model, self.forces, state)
-        safe = largest_safe_step(method, frequency, float(model.damping.max(initial=0.0)))
+        safe = largest_safe_step(method, frequency, model.elements.largest_damping)
         if safe == 0.0:
             warnings.warn(
                 f"pliant.Explicit(method={method!r}) has no stable time step without damping: the fastest oscillation "
@@ -68,8 +63,7 @@ class ExplicitSolver:
         n, u = model.node_count, prediction.u.copy()
         force = self.forces(model, state.x, state.v, rows.elements.plastic)
         u[:n] += h * prediction.inverse_mass[:n, :3] * force
-        table = without_springs(model.joints, rows.table)
-        change, impulse, info = self.rows.solve_rows(problem, table, u, prediction.inverse_mass)
+        change, impulse, info = self.rows.solve_rows(problem, rows.table, u, prediction.inverse_mass)
         info.solver = "explicit symplectic"
         return Solution(u + change, impulse, info)
 
@@ -114,21 +108,14 @@ TABLEAUS = {
 
 
 class Forces:
-    """Elastic and viscous forces (n, 3) [N] of elements and springs at positions x (n, 3) and velocities v (n, 3)."""
+    """Elastic and viscous forces (n, 3) [N] of all elements at positions x (n, 3) and velocities v (n, 3)."""
 
     def __init__(self, model):
-        self.laws, self.space = compile_laws(model), Workspace.of(len(model.volume))
-        self.damped = bool(np.any(model.damping > 0))
+        self.potential = ElementPotential(model.elements, model.node_count)
 
     def __call__(self, model, x: np.ndarray, v: np.ndarray, plastic: np.ndarray) -> np.ndarray:
-        space, slots = self.space, self.space.slots[:-1].reshape(-1, 12, LANES)
-        geometry = (x, model.element_nodes, elastic_gradients(model, plastic), model.volume)
-        for law in self.laws:
-            law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
-        if self.damped:
-            rotation, _ = deform(model, x)
-            material = (rotation, model.lam, model.mu, model.damping * model.volume)
-            damp_elements(v, model.element_nodes, model.gradients, *material, space.viscous, slots)
-        gradient = np.empty_like(x)
-        gather_nodes(space.slots, model.adjacency_start, model.adjacency, gradient)
-        return spring_forces(model, x, v) - gradient
+        potential, elements = self.potential, self.potential.elements
+        potential.take_plastic(plastic)
+        if elements.damped:
+            potential.take_frames(x, elements.deform(x)[0])
+        return -potential.evaluate(x, v)[2]

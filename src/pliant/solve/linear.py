@@ -7,10 +7,9 @@ Joints and contacts are rows on its inverse.
 
 import numpy as np
 
-from pliant.kernels.lanes import from_lanes
+from pliant.elements.potential import ElementPotential
 from pliant.linalg.constant import FACTORS, assemble, eliminate
 from pliant.rows.table import Rows
-from pliant.solve.dual.eliminated import elastic_impulses
 from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
 from pliant.solve.options import Linear
@@ -25,21 +24,21 @@ class LinearSolver:
 
     def __init__(self, options: Linear, model):
         self.options, self.h = options, None
-        self.elements = ElementMatrices(model)
+        self.matrices = [ElementMatrices(own, model) for own in model.elements.sets]
+        self.elements = ElementPotential(model.elements, model.node_count)
         self.rows = RowSolver(options.tolerance, model)
         # what consistent mass gives more than lumped mass
         self.extra_mass = None
         if options.mass == "consistent":
-            difference = self.elements.consistent - self.elements.lumped
-            self.extra_mass = assemble(model.node_count, model.tets, _times_identity(difference))
+            parts = [(own.nodes, _times_identity(own.consistent - own.lumped)) for own in self.matrices]
+            self.extra_mass = assemble(model.node_count, parts)
 
     def _prepare(self, model, h: float) -> None:
         """Matrix and factors for steps of length h."""
-        options, elements = self.options, self.elements
-        mass = elements.consistent if options.mass == "consistent" else elements.lumped
-        blocks = _times_identity(mass * (1 + h * elements.alpha)) + (h * (h + elements.beta)) * elements.stiffness
-        matrix = assemble(model.node_count, model.tets, blocks)
-        arguments = {"tets": model.tets, "blocks": blocks, "free": model.free, "tolerance": options.tolerance}
+        options = self.options
+        parts = [(own.nodes, own.blocks(h, options.mass == "consistent")) for own in self.matrices]
+        matrix = assemble(model.node_count, parts)
+        arguments = {"parts": parts, "free": model.free, "tolerance": options.tolerance}
         restricted = eliminate(matrix, model.free)
         self.factors, self.h = FACTORS[options.factor](restricted, **arguments), h
         diagonal = restricted.diagonal().reshape(-1, 3)
@@ -72,7 +71,7 @@ class LinearSolver:
         model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n = model.node_count
         u = prediction.u[:n]
-        right = elastic_impulses(model, rows, h * (h + model.damping) * model.volume, h, u)
+        right = -self.elements.warped_step(rows.elements, u, h)
         if self.extra_mass is not None:
             dragged = (1 + h * model.node_mass_damping)[:, None] * u
             right += (self.extra_mass @ (state.v + h * model.gravity - dragged).ravel()).reshape(-1, 3)
@@ -85,29 +84,35 @@ class LinearSolver:
 
 
 class ElementMatrices:
-    """Constant matrices of all elements: stiffness (m, 4, 4, 3, 3) [N/m], lumped and consistent mass (m, 4, 4, 1, 1)
-    [kg]; alpha [1/s], beta [s] (m, 1, 1, 1, 1)."""
+    """Constant matrices of a set of m elements with w nodes (m, w): stiffness (m, w, w, 3, 3) [N/m], lumped and
+    consistent mass (m, w, w, 1, 1) [kg]; alpha [1/s], beta [s] (m, 1, 1, 1, 1)."""
 
-    def __init__(self, model):
-        there = model.volume.ravel() > 0
+    def __init__(self, elements, model):
+        self.nodes = elements.connectivity
+        lam, mu, volume = (
+            elements.point_values(values[:, None])[:, :, 0][:, :, None, None, None, None]
+            for values in (elements.lam, elements.mu, elements.volume)
+        )
+        gradients, axes = elements.element_gradients, np.eye(3)
+        # lam a b^T + mu b a^T + mu (a.b) I, as formulas.elements.stiffness_block, summed over the points
+        self.stiffness = 0.0
+        for point in range(gradients.shape[1]):
+            outer = np.einsum("mir,mjc->mijrc", gradients[:, point], gradients[:, point])
+            trace = np.einsum("mijrr->mij", outer)[..., None, None] * axes
+            block = lam[:, point] * outer + mu[:, point] * (outer.swapaxes(3, 4) + trace)
+            self.stiffness = self.stiffness + volume[:, point] * block
+        lumped = elements.lumped_mass(model.rest)
+        self.lumped = (lumped[:, :, None] * np.eye(lumped.shape[1]))[..., None, None]
+        self.consistent = elements.consistent_mass(model.rest)[..., None, None]
+        self.beta = elements.element_damping[:, None, None, None, None]
+        self.alpha = model.node_mass_damping[self.nodes[:, 0]][:, None, None, None, None]
 
-        def pick(lanes: np.ndarray) -> np.ndarray:
-            return lanes.ravel()[there][:, None, None, None, None]
-
-        volume, lam, mu = pick(model.volume), pick(model.lam), pick(model.mu)
-        gradients = from_lanes(model.gradients, len(there))[there].reshape(-1, 3, 3)
-        gradients = np.concatenate([gradients, -gradients.sum(axis=1, keepdims=True)], axis=1)
-        # lam a b^T + mu b a^T + mu (a.b) I, as formulas.elements.stiffness_block
-        outer = np.einsum("mir,mjc->mijrc", gradients, gradients)
-        trace = np.einsum("mijrr->mij", outer)[..., None, None] * np.eye(3)
-        self.stiffness = volume * (lam * outer + mu * (outer.swapaxes(3, 4) + trace))
-        mass = pick(model.density) * volume
-        same = np.eye(4)[None, :, :, None, None]
-        self.lumped, self.consistent = mass / 4 * same, mass / 20 * (1 + same)
-        self.beta = pick(model.damping)
-        self.alpha = model.node_mass_damping[model.tets[:, 0]][:, None, None, None, None]
+    def blocks(self, h: float, consistent: bool) -> np.ndarray:
+        """M (1 + h alpha) + h (h + beta) K of every element (m, w, w, 3, 3)."""
+        mass = (self.consistent if consistent else self.lumped) * (1 + h * self.alpha)
+        return _times_identity(mass) + h * (h + self.beta) * self.stiffness
 
 
 def _times_identity(numbers: np.ndarray) -> np.ndarray:
-    """Blocks (m, 4, 4, 3, 3): every number times the unit matrix."""
+    """Blocks (m, w, w, 3, 3): every number times the unit matrix."""
     return numbers * np.eye(3)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.kernels.laws import LAWS
 from pliant.solve.dual.eliminated import EliminatedSolver
 from pliant.solve.dual.solver import DualSolver
 from pliant.solve.explicit import ExplicitSolver
@@ -11,8 +12,9 @@ from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Dual, Explicit, Linear, Newton, Xpbd
 from pliant.solve.xpbd import XpbdSolver
 
-# Laws that are linear in the strain of a rotated frame, and so can be written as rows.
-ROW_LAWS = ("linear", "corotated", "springs")
+# Laws that can be written as rows, and those without a rotation, whose stiffness is constant.
+ROW_LAWS = tuple(name for name, law in LAWS.items() if law.row_form)
+CONSTANT_LAWS = tuple(name for name, law in LAWS.items() if not law.rotates)
 
 
 def make_solver(options, model, state, dtype: str):
@@ -21,7 +23,7 @@ def make_solver(options, model, state, dtype: str):
         _refuse_flow(model)
         return NewtonSolver(options, model, state)
     if isinstance(options, Dual):
-        _refuse_laws(model, "Dual", ROW_LAWS)
+        _refuse_what_is_no_rows(model, "Dual")
         return EliminatedSolver(options, model, state) if options.eliminate else DualSolver(options, model, dtype)
     if isinstance(options, Linear):
         _refuse_beyond_linear(options, model)
@@ -30,33 +32,48 @@ def make_solver(options, model, state, dtype: str):
         _refuse_beyond_explicit(options, model)
         return ExplicitSolver(options, model)
     if isinstance(options, Xpbd):
-        _refuse_laws(model, "Xpbd", ROW_LAWS)
+        _refuse_what_is_no_rows(model, "Xpbd")
         return XpbdSolver(options, model)
     raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
 
 
 def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:
-    for law in model.laws:
-        if law.name not in allowed:
-            body = model.soft_names[int((model.group_start <= law.first).sum()) - 1]
+    for own in model.elements.sets:
+        if own.law not in allowed:
             raise SceneError(
-                f"pliant.{solver} knows the laws {', '.join(allowed)}, but soft body {body!r} is {law.name}; "
-                f"use pliant.Newton(), which takes them all"
+                f"pliant.{solver} knows the laws {', '.join(allowed)}, but soft body {_first_body(model, own)!r} is "
+                f"{own.law}; use pliant.Newton(), which takes them all"
             )
+
+
+def _refuse_what_is_no_rows(model, solver: str) -> None:
+    _refuse_laws(model, solver, ROW_LAWS)
+    for own in model.elements.sets:
+        if not own.kind.row_form:
+            raise SceneError(
+                f"pliant.{solver} has no rows for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
+                f"use a mesh of order 1, or pliant.Newton()"
+            )
+
+
+def _first_body(model, own) -> str:
+    """The name of the first body of an element set."""
+    return model.soft_names[own.parts[0].body]
 
 
 def _refuse_flow(model) -> None:
     """A plastic strain of 1 would flatten an element."""
-    finite = model.max_strain[np.isfinite(model.yield_strain) & (model.volume > 0)]
-    if np.any(finite >= 1):
-        raise SceneError(f"pliant.Newton needs a plasticity max_strain below 1, got {finite.max():g}")
+    for own in model.elements.volumes:
+        finite = own.max_strain[np.isfinite(own.yield_strain) & (own.volume > 0)]
+        if np.any(finite >= 1):
+            raise SceneError(f"pliant.Newton needs a plasticity max_strain below 1, got {finite.max():g}")
 
 
 def _refuse_beyond_linear(options: Linear, model) -> None:
     """Linear elasticity only; joints and contacts only on block factors."""
     if not model.node_count:
         raise SceneError("pliant.Linear needs a soft body of the law linear; this scene has none. Use pliant.Newton()")
-    _refuse_laws(model, "Linear", ("linear",))
+    _refuse_laws(model, "Linear", CONSTANT_LAWS)
     if options.factor != "cholesky":
         rows = _what_needs_rows(model)
         if rows:
@@ -67,7 +84,7 @@ def _refuse_beyond_explicit(options: Explicit, model) -> None:
     """Runge-Kutta's stages know forces alone."""
     if options.method == "symplectic":
         return
-    trouble = "plasticity" if model.plastic else _what_needs_rows(model)
+    trouble = "plasticity" if model.elements.plastic else _what_needs_rows(model)
     if trouble:
         raise SceneError(
             f"pliant.Explicit(method={options.method!r}) has no place for {trouble}; use method='symplectic'"

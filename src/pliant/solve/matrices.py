@@ -3,50 +3,37 @@
 import numpy as np
 from scipy.sparse import coo_matrix, csc_matrix
 
-from pliant.elements.laws import compile_laws
-from pliant.elements.rows import deform, elastic_gradients
-from pliant.kernels.cpu.stiffness import element_stiffness
+from pliant.elements.potential import ElementPotential
 from pliant.kernels.lanes import LANES
+from pliant.linalg.connectivity import block_pairs
 from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
-from pliant.solve.newton.increment import Workspace
-
-ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
-CORNERS = [(i, j) for i in range(4) for j in range(4)]
 
 
 def stiffness_matrix(model, state) -> csc_matrix:
     """Second derivative of the elastic energy [N/m] at the state's positions, its negative parts left out (at rest
     there are none)."""
-    blocks = element_blocks(model, state).reshape(-1, len(ELEMENT_PAIRS), 3, 3)
-    parts, tets = [], model.tets
-    for (i, j), block in zip(ELEMENT_PAIRS, np.moveaxis(blocks, 1, 0)):
-        parts.append((tets[:, i], tets[:, j], block))
-        if i != j:
-            parts.append((tets[:, j], tets[:, i], block.transpose(0, 2, 1)))
+    row, column, place = block_pairs(model.elements.connectivity())
+    blocks = element_blocks(model, state)[place].reshape(-1, 3, 3)
+    beside = row != column
+    parts = [(row, column, blocks), (column[beside], row[beside], blocks[beside].transpose(0, 2, 1))]
     return _assemble(parts, model.triple_count, model.triple_count)
 
 
 def element_blocks(model, state) -> np.ndarray:
-    """The ten blocks (m, 10, 9) [N/m] of the stiffness of every element, pairs in the order of ELEMENT_PAIRS."""
-    space, gradients = Workspace.of(len(model.volume)), elastic_gradients(model, state.plastic_strain)
-    slots = space.slots[:-1].reshape(-1, 12, LANES)
-    geometry = (state.x, model.element_nodes, gradients, model.volume)
-    for law in compile_laws(model):
-        law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
-        law.moduli(law.law, law.first, law.last, space.frames, model.volume, True, space.moduli)
-    blocks, nothing = np.zeros((model.volume.size, len(ELEMENT_PAIRS), 9)), np.zeros_like(model.volume)
-    undamped = (False, model.gradients, deform(model, state.x)[0], model.lam, model.mu, nothing)
-    element_stiffness(space.frames, gradients, space.moduli, *undamped, blocks)
-    return blocks[_there(model)]
+    """Stiffness blocks (k, 9) [N/m] of all elements, in the places that model.elements.connectivity() tells."""
+    potential = ElementPotential.of(model.elements, state)
+    potential.take_laws(None)
+    potential.evaluate(state.x)
+    blocks = np.zeros((model.elements.block_count, 9))
+    potential.blocks(potential.terms(1.0), blocks)
+    return blocks
 
 
-def mass_matrix(model, state, density: np.ndarray | None = None) -> csc_matrix:
-    """Masses [kg] of nodes, and of bodies with their inertia [kg m2] in world axes; static bodies have unit masses.
-
-    density (m,) [kg/m3] of the elements: the nodes' mass is consistent, rho V/20 (1 + delta_ij); None: it is lumped.
-    """
+def mass_matrix(model, state, consistent: bool = False) -> csc_matrix:
+    """Masses [kg] of nodes, lumped or consistent, and of bodies with their inertia [kg m2] in world axes; static bodies
+    have unit masses."""
     n, moving = model.node_count, ~model.static
     bodies = np.tile(np.eye(3), (2 * model.body_count, 1, 1))
     bodies[0::2][moving] *= model.body_mass[moving, None, None]
@@ -54,11 +41,11 @@ def mass_matrix(model, state, density: np.ndarray | None = None) -> csc_matrix:
         turn = rotation_matrix(state.body_rotation[i])
         bodies[2 * i + 1] = (turn * model.body_inertia[i]) @ turn.T
     nodes, last = np.arange(n), n + np.arange(len(bodies))
-    if density is None:
-        parts = [(nodes, nodes, model.node_mass[:, None, None] * np.eye(3))]
-    else:
-        share = (density * model.volume.ravel()[_there(model)] / 20)[:, None, None] * np.eye(3)
-        parts = [(model.tets[:, i], model.tets[:, j], share * (2 if i == j else 1)) for i, j in CORNERS]
+    parts = [] if consistent else [(nodes, nodes, model.node_mass[:, None, None] * np.eye(3))]
+    for own in model.elements.sets if consistent else []:
+        mass, connect = own.consistent_mass(model.rest), own.connectivity
+        for i, j in np.ndindex(mass.shape[1:]):
+            parts.append((connect[:, i], connect[:, j], mass[:, i, j, None, None] * np.eye(3)))
     return _assemble([*parts, (last, last, bodies)], model.triple_count, model.triple_count)
 
 
@@ -76,11 +63,6 @@ def joint_matrix(model, state) -> tuple[csc_matrix, np.ndarray]:
     equality = joints.slice < rows.slices
     compliance[joints.slice[equality], joints.lane[equality]] = joints.compliance[equality]
     return _assemble(parts, rows.slices * LANES, model.triple_count), np.repeat(compliance.ravel(), 3)
-
-
-def _there(model) -> np.ndarray:
-    """Where the elements (m,) lie among the lanes."""
-    return np.flatnonzero(model.volume.ravel() > 0)
 
 
 def _assemble(parts: list, rows: int, columns: int) -> csc_matrix:

@@ -1,6 +1,7 @@
 """The solvers as the user names them: small validated dataclasses, light to import."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pliant.checks import number
 from pliant.errors import SceneError
@@ -27,6 +28,8 @@ class Dual:
     (BV: each tangent direction on its own). warm_start: start from the impulses of the step before.
     """
 
+    # distances that are elements are rows to the dual family
+    elements_as_rows: ClassVar[bool] = True
     method: str = "mprgp"
     tolerance: float = 1e-4
     max_iterations: int = 3000
@@ -116,6 +119,7 @@ class Xpbd:
     materials), or "none" (PBD: everything is as stiff as the sweeps can make it). Laws: linear, corotated, springs.
     """
 
+    elements_as_rows: ClassVar[bool] = True
     iterations: int = 10
     substeps: int = 1
     compliance: str = "material"

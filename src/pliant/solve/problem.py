@@ -94,7 +94,7 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
     error = joint_rows.fill(blocks, joints, *pose, h, state.time + h)
     touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
     sizes = (blocks.equality_slices, joints.slices)
-    elements, index = element_rows.fill(model, state, h), index + joints.friction.size * 3
+    elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
     return StepRows(elements, concatenate([joints, touching]), *sizes, error, contacts, index)
 
 

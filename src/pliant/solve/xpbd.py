@@ -40,12 +40,16 @@ class XpbdSolver(DualSolver):
     def __init__(self, options: Xpbd, model):
         super().__init__(Dual(method="pgs"), model, np.float64)
         self.xpbd, self.substeps = options, int(options.substeps)
-        self.model = _without_compliance(model) if options.compliance == "none" else model
+        self.model = model
+        if options.compliance == "none":  # plain position-based dynamics: how soft it looks depends on the sweeps
+            nothing = np.zeros_like(model.joints.compliance)
+            self.model = replace(model, joints=replace(model.joints, compliance=nothing, damping=nothing))
+            self.elements = self.elements.rigid(RIGID_FACTOR)
 
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
         state, prediction, rows, h = problem.state, problem.prediction, problem.rows, problem.h
-        model, element_size = self.model, self.model.volume.size * 6
+        model, element_size = self.model, self.elements.volume.size * 6
         u, share = prediction.u.copy(), self._share(rows, h)
         impulse = np.zeros(element_size + rows.table.target.size)
         for _ in range(int(self.xpbd.iterations)):
@@ -61,7 +65,7 @@ class XpbdSolver(DualSolver):
             impulse = x * operator.scale
         change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
         info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
-        info.rows = model.element_count * 6 + row_count(rows.table)
+        info.rows = self.elements.count * 6 + row_count(rows.table)
         return Solution(u, impulse[element_size:].reshape(rows.table.target.shape), info)
 
     def _rows_at(self, state, rows: StepRows, u: np.ndarray, h: float) -> StepRows:
@@ -72,32 +76,23 @@ class XpbdSolver(DualSolver):
         turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
-        elements = ElementRows(model, x, rows.elements.plastic)
+        elements = ElementRows(model.elements, x, rows.elements.plastic)
         touching = rows.table.between(rows.joint_slices, rows.table.slices)
         return replace(rows, elements=elements, table=concatenate([joints, touching]))
 
     def _share(self, rows: StepRows, h: float) -> np.ndarray:
         """h f of every row: 1 for rigid ones, h / (h + beta) with damping, 0 for contacts."""
-        model, blocks = self.model, self.model.joints
-        elements = np.repeat((h / (h + model.damping))[:, None], 6, axis=1)
+        blocks = self.model.joints
+        elements = np.repeat((h / (h + self.elements.damping))[:, None], 6, axis=1)
         table = np.zeros(rows.table.target.shape)
         table[blocks.slice, :, blocks.lane] = (h / (h + blocks.compliance * blocks.damping))[:, None]
         return np.concatenate([elements.ravel(), table.ravel()])
 
     def _goal(self, here: StepRows, operator, share: np.ndarray, u: np.ndarray, h: float) -> np.ndarray:
         """scale (b + h f J u_k)."""
-        model = self.model
-        target = np.empty((len(model.volume), 6, LANES))
-        element_targets(here.elements.strain, here.elements.plastic, model.damping, h, self.basis64, target)
+        target = np.empty((len(self.elements.volume), 6, LANES))
+        element_targets(here.elements.strain, here.elements.plastic, self.elements.damping, h, self.basis64, target)
         goal = np.concatenate([target.ravel(), here.table.target.ravel()])
         rate = np.empty_like(goal)
         row_product(operator, u, np.zeros_like(goal), rate)
         return operator.scale * goal + share * rate
-
-
-def _without_compliance(model):
-    """The model as plain position-based dynamics sees it: all elements and joints rigid and without damping; how soft
-    they look depends on the number of sweeps."""
-    nothing = np.zeros_like(model.joints.compliance)
-    joints = replace(model.joints, compliance=nothing, damping=nothing)
-    return replace(model, young=RIGID_FACTOR * model.young, damping=np.zeros_like(model.damping), joints=joints)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.errors import SceneError, SolverError
+from pliant.meshes.quadratic import smallest_determinants
 from pliant.rows import joints as joint_rows
 
 # Singular values below this are motions that nothing resists; and how many nodes of a pin are looked at.
@@ -85,13 +86,10 @@ def _may_touch(model, bodies) -> list[bool]:
 
 def refuse_inverted(model, state) -> None:
     """Raise if an element is turned inside out."""
-    corners = state.x[model.tets]
-    edges = np.stack([corners[:, i] - corners[:, 3] for i in range(3)], axis=2)
-    volume = np.linalg.det(edges) if len(model.tets) else np.zeros(0)
-    bad = np.flatnonzero(~(volume > 0))
-    if len(bad):
-        body = int(np.searchsorted(model.element_start, bad[0], side="right") - 1)
-        raise SolverError(
-            f"equilibrium: {len(bad)} elements of {model.soft_names[body]!r} came out inverted, the first is element "
-            f"{int(bad[0] - model.element_start[body])}: the load is more than this material can carry"
-        )
+    for name, cells in zip(model.soft_names, model.elements.cells):
+        bad = np.flatnonzero(~(smallest_determinants(state.x, cells) > 0))
+        if len(bad):
+            raise SolverError(
+                f"equilibrium: {len(bad)} elements of {name!r} came out inverted, the first is element {int(bad[0])}: "
+                f"the load is more than this material can carry"
+            )

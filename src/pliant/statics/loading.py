@@ -126,7 +126,7 @@ class Loading:
 
     def _smooth(self) -> bool:
         """Whether one long step is the answer: nothing in the scene is linear for small motions only, or creeps."""
-        return not len(self.sim.model.joints.family) and not self.sim.model.plastic
+        return not len(self.sim.model.joints.family) and not self.sim.model.elements.plastic
 
     def _rest(self) -> None:
         """Velocities of an equilibrium, and impulses for the time step of the simulation."""
@@ -146,7 +146,7 @@ def scaled(model, share: float, time: float):
         model,
         gravity=share * model.gravity,
         node_mass_damping=np.zeros_like(model.node_mass_damping),
-        damping=np.zeros_like(model.damping),
+        elements=model.elements.undamped,
         node_damping=np.zeros_like(model.node_damping),
         joints=model.joints.frozen(time),
         node_loads=[(nodes, weights, part(vector)) for nodes, weights, vector in model.node_loads],

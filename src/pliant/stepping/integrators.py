@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.elements.rows import elastic_gradients
-from pliant.elements.tangles import inverted_elements
+from pliant.elements.potential import ElementPotential
 from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.model.model import Model
 from pliant.model.state import State
@@ -61,8 +60,7 @@ def _touches(model: Model, state: State) -> bool:
 def _extrapolated(model: Model, state: State, before: dict) -> State | None:
     """The state (4 now - before)/3; None if that would turn elements inside out."""
     x = (4 * state.x - before["x"]) / 3
-    gradients = elastic_gradients(model, state.plastic_strain)
-    if state.tangled.any() or np.any(inverted_elements(model, x, gradients)):
+    if state.tangled.any() or np.any(ElementPotential.of(model.elements, state).inverted(x)):
         return None
     plain = {name: (4 * getattr(state, name) - before[name]) / 3 for name in ("v", "body_position", "body_velocity")}
     rotation = state.body_rotation.copy()

@@ -104,7 +104,7 @@ def _place(model: Model, first: int) -> str:
     """A triple in words: its body, and the node and an element of it."""
     if first < model.node_count:
         body = int(np.searchsorted(model.node_start, first, side="right") - 1)
-        element = int(np.flatnonzero((model.tets == first).any(axis=1))[0] - model.element_start[body])
+        element = model.elements.cell_at(body, first)
         return f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
     return f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"
 

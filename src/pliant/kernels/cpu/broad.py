@@ -1,28 +1,20 @@
 """Broad phase: pairs of rigid bodies whose bounding spheres may touch."""
 
-import numpy as np
-
 from pliant.jit import kernel
 
 
 @kernel
-def candidate_pairs(bodies, radius, position, travel, static, excluded, body_count):
-    """Pairs of bodies whose bounding spheres may touch (sweep along x).
-
-    excluded holds sorted keys i * body_count + j, i < j.
-    """
-    low = np.empty(len(bodies))
-    for k in range(len(bodies)):
-        low[k] = position[bodies[k], 0] - radius[bodies[k]] - travel[bodies[k]]
-    order = np.argsort(low)
-    pairs = []
-    for p in range(len(bodies)):
-        i = bodies[order[p]]
+def sweep_pairs(order, low, radius, position, travel, static, keys_out):
+    """Writes a key first * bodies + second for every pair of bodies whose bounding spheres may touch (sweep along x),
+    as far as there is room; how many there are. order: bodies by their lowest x, low (those,)."""
+    count = 0
+    for p in range(len(order)):
+        i = order[p]
         high = position[i, 0] + radius[i] + travel[i]
-        for q in range(p + 1, len(bodies)):
-            if low[order[q]] > high:
+        for q in range(p + 1, len(order)):
+            if low[q] > high:
                 break
-            j = bodies[order[q]]
+            j = order[q]
             if static[i] and static[j]:
                 continue
             reach = radius[i] + radius[j] + travel[i] + travel[j]
@@ -31,11 +23,7 @@ def candidate_pairs(bodies, radius, position, travel, static, excluded, body_cou
                 distance += (position[i, c] - position[j, c]) ** 2
             if distance > reach * reach:
                 continue
-            first, second = min(i, j), max(i, j)
-            key = first * body_count + second
-            found = np.searchsorted(excluded, key)
-            if found < len(excluded) and excluded[found] == key:
-                continue
-            pairs.append((first, second))
-    pairs.sort()
-    return pairs
+            if count < len(keys_out):
+                keys_out[count] = min(i, j) * len(static) + max(i, j)
+            count += 1
+    return count

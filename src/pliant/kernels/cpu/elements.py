@@ -31,8 +31,9 @@ def gather_differences(values, nodes, group, out):
 
 
 @parallel_kernel
-def deform_elements(x, nodes, gradients, corotate, rotation_out, strain_out):
-    """Rotation (groups, 9, LANES) and total strain (groups, 6, LANES) of every element at positions x (n, 3)."""
+def deform_elements(x, nodes, gradients, rotates, rotation_out, strain_out):
+    """Rotation (groups, 9, LANES), the unit matrix unless `rotates`, and total strain (groups, 6, LANES) of every
+    element at positions x (n, 3)."""
     for group in prange(nodes.shape[0]):
         d = np.empty((9, LANES))
         gather_differences(x, nodes, group, d)
@@ -40,20 +41,7 @@ def deform_elements(x, nodes, gradients, corotate, rotation_out, strain_out):
             d0, d1 = (d[0, lane], d[1, lane], d[2, lane]), (d[3, lane], d[4, lane], d[5, lane])
             d2 = (d[6, lane], d[7, lane], d[8, lane])
             f = element_gradient(d0, d1, d2, load9(gradients, group, lane))
-            r = nearest_rotation(f)
-            turn = corotate[group, lane]
-            stay = 1.0 - turn
-            r = (
-                turn * r[0] + stay,
-                turn * r[1],
-                turn * r[2],
-                turn * r[3],
-                turn * r[4] + stay,
-                turn * r[5],
-                turn * r[6],
-                turn * r[7],
-                turn * r[8] + stay,
-            )
+            r = nearest_rotation(f) if rotates else IDENTITY
             e = corotated_strain(f, r, IDENTITY)
             for c in range(9):
                 rotation_out[group, c, lane] = r[c]

@@ -54,6 +54,40 @@ def evaluate_elements(law, first, last, x, nodes, gradients, volume, frames_out,
                 slots_out[group, k, lane] = out[0, 21 + k, lane]
 
 
+@formula
+def _evaluate_point_lanes(law, at, deformation, volume, out):
+    """Of one group of points with F: U, s, V, volume times P, and energy (31, LANES)."""
+    for lane in range(LANES):
+        w = volume[at, lane]
+        u, s, v, p, e = deform(law, load9(deformation, at, lane), at, lane)
+        store9(out, 0, 0, lane, u)
+        store3(out, 0, 9, lane, s)
+        store9(out, 0, 12, lane, v)
+        store3(out, 0, 21, lane, (w * p[0], w * p[1], w * p[2]))
+        store3(out, 0, 24, lane, (w * p[3], w * p[4], w * p[5]))
+        store3(out, 0, 27, lane, (w * p[6], w * p[7], w * p[8]))
+        e = e if e == e else np.inf
+        out[0, 30, lane] = w * e if w > 0.0 else 0.0
+
+
+@parallel_kernel
+def evaluate_points(law, first, last, deformation, volume, frames_out, energy_out, stress_out):
+    """For groups first..last of points with deformation gradients (points, 9, LANES): frames (points, 21, LANES),
+    energies of the groups [J], and first Piola stresses (points, 9, LANES) times volume (points, LANES)."""
+    for at in prange(first, last):
+        out, energy = np.empty((1, 31, LANES)), 0.0
+        _evaluate_point_lanes(law, at, deformation, volume, out)
+        for lane in range(LANES):
+            energy += out[0, 30, lane]
+        energy_out[at] = energy
+        for k in range(21):
+            for lane in range(LANES):
+                frames_out[at, k, lane] = out[0, k, lane]
+        for k in range(9):
+            for lane in range(LANES):
+                stress_out[at, k, lane] = out[0, 21 + k, lane]
+
+
 @parallel_kernel
 def element_stresses(law, first, last, x, nodes, gradients, deformation_out, stress_out):
     """F and first Piola stress P (groups, 9, LANES) [Pa] of groups first..last at positions x (n, 3)."""

@@ -20,8 +20,17 @@ from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, st
 DATA = 30
 
 
+class TetProducts(NamedTuple):
+    """Tets of four nodes as part of an operator: data (terms, groups, 30, LANES); places (groups, 4, LANES): flat
+    offset of their nodes; first: their first slot."""
+
+    data: np.ndarray
+    places: np.ndarray
+    first: int
+
+
 class ElementTerms(NamedTuple):
-    """All of the elements' stiffness: frames (groups, 21, LANES), elastic gradients (groups, 9, LANES) and moduli
+    """The stiffness of a set of tets: frames (groups, 21, LANES), elastic gradients (groups, 9, LANES) and moduli
     (groups, 12, LANES) times their weights; if `damped`, the warped stiffness of lam, mu (groups, LANES) with the rest
     gradients (groups, 9, LANES) in the frames `rotation` (groups, 9, LANES) times damping_weight (groups, LANES)."""
 
@@ -139,7 +148,8 @@ def pack_damping(rotation, gradients, lam, mu, weight, data_out):
 
 @formula
 def _product_lanes(group, data, d, out):
-    """Forces (1, 12, LANES) on the four nodes of a group whose nodes 0, 1, 2 move by d (1, 9, LANES) beside node 3."""
+    """Adds the forces (1, 12, LANES) on the four nodes of a group whose nodes 0, 1, 2 move by d (1, 9, LANES) beside
+    node 3."""
     for lane in range(LANES):
         u, g = load9(data, group, lane), load9_from(data, group, 9, lane)
         a0 = transpose_multiply_vector(u, load3(d, 0, 0, lane))
@@ -151,24 +161,32 @@ def _product_lanes(group, data, d, out):
         i0 = multiply_vector(u, (i[0], i[1], i[2]))
         i1 = multiply_vector(u, (i[3], i[4], i[5]))
         i2 = multiply_vector(u, (i[6], i[7], i[8]))
-        store3(out, 0, 0, lane, i0)
-        store3(out, 0, 3, lane, i1)
-        store3(out, 0, 6, lane, i2)
-        store3(out, 0, 9, lane, (-(i0[0] + i1[0] + i2[0]), -(i0[1] + i1[1] + i2[1]), -(i0[2] + i1[2] + i2[2])))
+        _add3(out, 0, lane, i0)
+        _add3(out, 3, lane, i1)
+        _add3(out, 6, lane, i2)
+        _add3(out, 9, lane, (-(i0[0] + i1[0] + i2[0]), -(i0[1] + i1[1] + i2[1]), -(i0[2] + i1[2] + i2[2])))
+
+
+@formula
+def _add3(out, first, lane, v):
+    out[0, first, lane] += v[0]
+    out[0, first + 1, lane] += v[1]
+    out[0, first + 2, lane] += v[2]
 
 
 @parallel_kernel
 def element_products(data, places, x, slots_out):
-    """Slots (groups, 12, LANES) of the stiffness times x; places (groups, 4, LANES): flat offset of each node in x."""
-    for group in prange(data.shape[0]):
-        d, out = np.empty((1, 9, LANES), x.dtype), np.empty((1, 12, LANES), x.dtype)
+    """Slots (groups, 12, LANES) of the stiffness times x, flat; data and places as in TetProducts."""
+    for group in prange(places.shape[0]):
+        d, out = np.empty((1, 9, LANES), x.dtype), np.zeros((1, 12, LANES), x.dtype)
         for lane in range(LANES):
             last = places[group, 3, lane]
             for i in range(3):
                 at = places[group, i, lane]
                 for c in range(3):
                     d[0, 3 * i + c, lane] = x[at + c * LANES] - x[last + c * LANES]
-        _product_lanes(group, data, d, out)
+        for term in range(data.shape[0]):
+            _product_lanes(group, data[term], d, out)
         slots_out[group] = out[0]
 
 
@@ -189,19 +207,24 @@ def add_slots(start, adjacency, places, slots, free, out):
 
 
 @kernel
-def add_element_diagonals(data, start, adjacency, places, free, out):
-    """Adds the elements' diagonal blocks of every node, where it is free, to out (slices, 9, LANES)."""
-    one = np.empty((1, 9, 1))
+def add_element_diagonals(data, first, start, adjacency, places, free, out):
+    """Adds the elements' diagonal blocks of every node, where it is free, to out (slices, 9, LANES); first: the first
+    slot of these elements."""
+    one, last = np.empty((1, 9, 1)), first + data.shape[1] * 12 * LANES
     for node in range(places.shape[0]):
         at = places[node]
         for k in range(start[node], start[node + 1]):
-            lane, slot = adjacency[k] % LANES, adjacency[k] // LANES
+            if adjacency[k] < first or adjacency[k] >= last:
+                continue
+            lane, slot = (adjacency[k] - first) % LANES, (adjacency[k] - first) // LANES
             group, i = slot // 12, slot % 12 // 3
-            g = load3(data, group, 9 + 3 * i, lane) if i < 3 else _last_gradient(data, group, 9, lane)
-            a, symmetric = load6_from(data, group, 18, lane), load3(data, group, 24, lane)
-            block = principal_block(g, g, a, symmetric, load3(data, group, 27, lane))
-            store9(one, 0, 0, 0, to_world(load9(data, group, lane), block))
-            for r in range(3):
-                for c in range(3):
-                    both = free[at + r * LANES] * free[at + c * LANES]
-                    out[at // (3 * LANES), 3 * r + c, at % LANES] += both * one[0, 3 * r + c, 0]
+            for term in range(data.shape[0]):
+                numbers = data[term]
+                g = load3(numbers, group, 9 + 3 * i, lane) if i < 3 else _last_gradient(numbers, group, 9, lane)
+                a, symmetric = load6_from(numbers, group, 18, lane), load3(numbers, group, 24, lane)
+                block = principal_block(g, g, a, symmetric, load3(numbers, group, 27, lane))
+                store9(one, 0, 0, 0, to_world(load9(numbers, group, lane), block))
+                for r in range(3):
+                    for c in range(3):
+                        both = free[at + r * LANES] * free[at + c * LANES]
+                        out[at // (3 * LANES), 3 * r + c, at % LANES] += both * one[0, 3 * r + c, 0]

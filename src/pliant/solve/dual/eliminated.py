@@ -9,9 +9,8 @@ are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, 
 
 import numpy as np
 
-from pliant.elements.rows import IDENTITY_BASIS
-from pliant.kernels.cpu.element_rates import subtract_rates
-from pliant.kernels.cpu.elements import assemble_stiffness, element_elastic_impulses, element_targets
+from pliant.elements.potential import ElementPotential
+from pliant.kernels.cpu.elements import assemble_stiffness
 from pliant.kernels.cpu.linalg.block_ldl import (
     BlockFactor,
     inverse_diagonals,
@@ -22,10 +21,11 @@ from pliant.kernels.cpu.linalg.block_ldl import (
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
 from pliant.kernels.cpu.linalg.triples import dot
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
-from pliant.kernels.cpu.system import gather_slots, row_product
+from pliant.kernels.cpu.system import row_product
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
@@ -34,8 +34,6 @@ from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
-
-ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 
 
 class EliminatedSolver(DualSolver):
@@ -47,18 +45,19 @@ class EliminatedSolver(DualSolver):
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
         joints = joints.between(0, model.joints.equality_slices)
         self.joint_pairs = entry_pairs(joints)
-        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
-        first = np.concatenate([pair[0] for pair in tets] + [self.joint_pairs[2]])
-        second = np.concatenate([pair[1] for pair in tets] + [self.joint_pairs[3]])
+        elements = model.elements.without_springs
+        self.potential = ElementPotential(elements, model.node_count)
+        row, column, _ = block_pairs(elements.connectivity())
+        first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
         self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
         every = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(every, every)[0]
         self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
-        self.element_index = np.full((len(model.volume), len(ELEMENT_PAIRS), LANES), -1, np.int64)
-        for k, (i, j) in enumerate(ELEMENT_PAIRS):
-            nodes = model.element_nodes
-            self.element_index[:, k] = self._signed_index(nodes[:, i].ravel(), nodes[:, j].ravel()).reshape(-1, LANES)
-        self.element_index[np.repeat((model.volume == 0)[:, None], len(ELEMENT_PAIRS), axis=1)] = -1
+        nodes, there = self.elements.nodes, self.elements.volume > 0
+        pairs = lower_pairs(nodes.shape[1])
+        self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
+        for k, (i, j) in enumerate(pairs):
+            self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
         self.gaps = GapFactors(joints, model.triple_count)
         self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
@@ -103,12 +102,10 @@ class EliminatedSolver(DualSolver):
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
         """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
-        lam, mu = model.lam, model.mu
-        element_weight = h * (h + model.damping) * model.volume
-        values = self.values
+        own, values = self.elements, self.values
         values[:] = 0.0
-        rotation = rows.elements.rotation
-        assemble_stiffness(model.gradients, rotation, lam, mu, element_weight, self.element_index, values)
+        material = (own.lam, own.mu, h * (h + own.damping) * own.volume, self.element_index)
+        assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
         add_row_blocks(
             self.joint_pairs[0],
             self.joint_pairs[1],
@@ -121,7 +118,7 @@ class EliminatedSolver(DualSolver):
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
         right = np.zeros_like(prediction.u)
-        right[: model.node_count] = elastic_impulses(model, rows, element_weight, h, prediction.u)
+        right[: model.node_count] = -self.potential.warped_step(rows.elements, prediction.u[: model.node_count], h)
         joints = rows.equalities
         impulse = np.empty(weight.size)
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)
@@ -166,18 +163,3 @@ class EliminatedSolver(DualSolver):
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale
-
-
-def elastic_impulses(model, rows: StepRows, weight, h, u: np.ndarray) -> np.ndarray:
-    """J^T R_c^-1 (b - J u) of the elements at velocities u, summed at the nodes (n, 3)."""
-    lam, mu = model.lam, model.mu
-    target = np.empty((len(model.volume), 6, LANES))
-    element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, IDENTITY_BASIS, target)
-    subtract_rates(u, model.element_nodes, model.gradients, rows.elements.rotation, target)
-    slots = np.zeros(model.volume.size * 12 + 1)
-    shaped = slots[:-1].reshape(-1, 12, LANES)
-    element_elastic_impulses(target, rows.elements.rotation, model.gradients, lam, mu, weight, shaped)
-    impulse = np.empty((model.node_count, 3))
-    nothing, unit = np.zeros(model.node_count + 1, np.int64), np.tile([1.0, 1, 1, 0, 0, 0], (model.node_count, 1))
-    gather_slots(slots, model.adjacency_start, model.adjacency, nothing, np.zeros(0, np.int64), unit, impulse)
-    return impulse

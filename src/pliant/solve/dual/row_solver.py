@@ -22,7 +22,7 @@ class RowSolver(DualSolver):
     """The dual problem over joints and contacts only, in float64."""
 
     def __init__(self, tolerance: float, model):
-        super().__init__(Dual(tolerance=tolerance), model, np.float64)
+        self._choose(Dual(tolerance=tolerance), np.float64)
 
     def solve_rows(
         self, problem: Problem, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, compliance
+from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, RowElements
 from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.elements import element_diagonals, element_targets
 from pliant.kernels.cpu.linalg.friction import Friction
@@ -30,20 +30,24 @@ class DualSolver:
     linear_rows = True
 
     def __init__(self, options: Dual, model, dtype):
+        self.elements = RowElements.of(model.elements)
+        self._choose(options, dtype)
+        self.gradients = self.elements.gradients.astype(dtype)
+
+    def _choose(self, options: Dual, dtype) -> None:
         self.options, self.dtype = options, np.dtype(dtype)
         basis = DIAGONAL_BASIS if options.diagonal else IDENTITY_BASIS
         self.basis64 = basis
         self.basis = np.array(basis, self.dtype)
         self.ones64 = tuple(np.array(basis).reshape(3, 3).sum(axis=1).tolist())
         self.ones = np.array(self.ones64, self.dtype)
-        self.gradients = model.gradients.astype(dtype)
 
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
         model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
         operator, diagonal = self._operator(model, prediction, rows, h)
-        element_size = model.volume.size * 6
-        b = self._right_hand_side(model, prediction, rows, operator, h)
+        element_size = self.elements.volume.size * 6
+        b = self._right_hand_side(prediction, rows, operator, h)
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
         x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
@@ -51,7 +55,7 @@ class DualSolver:
         impulse = (x * operator.scale).astype(np.float64)
         velocity = np.empty(prediction.u.shape, self.dtype)
         transposed_product(operator, x, velocity)
-        info.rows = model.element_count * 6 + row_count(rows.table)
+        info.rows = self.elements.count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         memory = {"elements": impulse[:element_size].reshape(-1, 6, LANES)}
         row_impulse = impulse[element_size:].reshape(rows.table.target.shape)
@@ -60,10 +64,11 @@ class DualSolver:
     def _operator(self, model, prediction, rows: StepRows, h) -> tuple[SystemOperator, np.ndarray]:
         """The scaled operator, and its unscaled diagonal."""
         table, dtype, regularization = rows.table, self.dtype, self.options.regularization
-        element_compliance = compliance(model, h)
-        element_diagonal = np.empty((len(model.volume), 6, LANES))
+        elements = self.elements
+        element_compliance = elements.compliance(h)
+        element_diagonal = np.empty((len(elements.volume), 6, LANES))
         single, coupled = element_compliance[:, 0], element_compliance[:, 1]
-        geometry = (model.element_nodes, model.gradients, rows.elements.rotation, prediction.inverse_mass)
+        geometry = (elements.nodes, elements.gradients, rows.elements.rotation, prediction.inverse_mass)
         element_diagonals(*geometry, single, coupled, self.basis64, self.ones64, 0.0, element_diagonal)
         if regularization:
             own = np.repeat(single[:, None], 6, axis=1)
@@ -79,10 +84,10 @@ class DualSolver:
         row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
         row_diagonal += row_compliance - table.compliance
         diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])
-        first_row_slot = model.volume.size * 12
+        first_row_slot = elements.volume.size * 12
         row_adjacency = slot_adjacency(table.triples, table.jacobian, first_row_slot, model.triple_count)
         operator = SystemOperator(
-            nodes=model.element_nodes,
+            nodes=elements.nodes,
             gradients=self.gradients,
             rotation=rows.elements.rotation.astype(dtype),
             compliance=element_compliance.astype(dtype),
@@ -92,8 +97,8 @@ class DualSolver:
             triples=table.triples,
             jacobian=table.jacobian.astype(dtype),
             compliance_rows=row_compliance.astype(dtype),
-            adjacency_start=model.adjacency_start,
-            adjacency=model.adjacency,
+            adjacency_start=elements.adjacency_start,
+            adjacency=elements.adjacency,
             row_adjacency_start=row_adjacency[0],
             row_adjacency=row_adjacency[1],
             inverse_mass=prediction.inverse_mass.astype(dtype),
@@ -103,10 +108,10 @@ class DualSolver:
         )
         return operator, diagonal
 
-    def _right_hand_side(self, model, prediction, rows: StepRows, operator, h) -> np.ndarray:
+    def _right_hand_side(self, prediction, rows: StepRows, operator, h) -> np.ndarray:
         """scale (b - J u*)."""
-        target = np.empty((len(model.volume), 6, LANES))
-        element_targets(rows.elements.strain, rows.elements.plastic, model.damping, h, self.basis64, target)
+        target = np.empty((len(self.elements.volume), 6, LANES))
+        element_targets(rows.elements.strain, rows.elements.plastic, self.elements.damping, h, self.basis64, target)
         goal = np.concatenate([target.ravel(), rows.table.target.ravel()])
         out, nothing = np.empty(len(goal), self.dtype), np.zeros(len(goal), self.dtype)
         row_product(operator, prediction.u.astype(self.dtype), nothing, out)

@@ -5,9 +5,8 @@ import numpy as np
 from pliant.kernels.cpu.linalg.block_ldl import restrict
 from pliant.kernels.cpu.linalg.scatter import scatter_blocks, scatter_rows
 from pliant.linalg.block_ldl import BlockPattern, factor
+from pliant.linalg.connectivity import block_pairs
 from pliant.rows.table import Rows, entry_pairs
-
-ELEMENT_PAIRS = [(i, j) for i in range(4) for j in range(i + 1)]
 
 
 class FactorPattern:
@@ -15,19 +14,16 @@ class FactorPattern:
 
     def __init__(self, model, joints: Rows, free: np.ndarray):
         self.free = free
-        tets = [(model.tets[:, i], model.tets[:, j]) for i, j in ELEMENT_PAIRS]
+        row, column, place = block_pairs(model.elements.connectivity())
         pairs = entry_pairs(joints)
-        first = np.concatenate([pair[0] for pair in tets] + [pairs[2]])
-        second = np.concatenate([pair[1] for pair in tets] + [pairs[3]])
+        first, second = np.concatenate([row, pairs[2]]), np.concatenate([column, pairs[3]])
         self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
         column_length = np.diff(self.pattern.start).astype(float)
         self.work = float(np.sum(column_length * (column_length + 1) / 2))
         every = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(every, every)[0]
-        self.element_index = np.full((model.volume.size, len(ELEMENT_PAIRS)), -1, np.int64)
-        there = np.flatnonzero(model.volume.ravel() > 0)
-        for k, (i, j) in enumerate(ELEMENT_PAIRS):
-            self.element_index[there, k] = self.signed_index(model.tets[:, i], model.tets[:, j])[0]
+        self.element_index = np.full(model.elements.block_count, -1, np.int64)
+        self.element_index[place] = self.signed_index(row, column)[0]
 
     def signed_index(self, first, second) -> tuple[np.ndarray, np.ndarray]:
         """Stored block of each pair of triples, -2 - index when it is stored transposed; and whether there is one."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.checks import at_time
+from pliant.meshes.face_rules import area_load_changes
 from pliant.model.loads import pressure_forces
 
 # Vectors of a solve with the pressures' stiffness, and the part of the error left by each solve without it.
@@ -39,13 +40,8 @@ class FollowingPressure:
     def stiffness_product(self, dv: np.ndarray) -> np.ndarray:
         """h^2 df/dx dv (n, 3) [N s] at the last iterate."""
         x, change = self.x + self.h * self.base, np.zeros_like(self.x)
-        for triangles, pressure in self.model.pressures:
-            p0, p1, p2 = (x[triangles[:, k]] for k in range(3))
-            d0, d1, d2 = (dv[triangles[:, k]] for k in range(3))
-            turn = np.cross(d1 - d0, p2 - p0) + np.cross(p1 - p0, d2 - d0)
-            share = -float(at_time(pressure, self.time)) / 6 * turn
-            for k in range(3):
-                np.add.at(change, triangles[:, k], share)
+        for faces, pressure in self.model.pressures:
+            np.add.at(change, faces, -float(at_time(pressure, self.time)) * area_load_changes(x, dv, faces))
         return self.h * self.h * change
 
 

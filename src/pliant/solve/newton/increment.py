@@ -4,16 +4,11 @@ Phi(u) = 1/2 u^T M u - u^T M u* + E(x + h u) + damping + rows; its minimum is th
 constant that completes the square is left out: in a static solve, with h without bounds, it would drown all else.)
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from pliant.elements.rows import elastic_gradients
-from pliant.elements.tangles import crossing_time, laws_of_tangled, renew_tangles
-from pliant.kernels.cpu.hyperelastic import damp_elements, gather_nodes
+from pliant.elements.potential import ElementPotential
+from pliant.elements.tangles import crossing_time, renew_tangles
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
-from pliant.kernels.cpu.stiffness import ElementTerms
-from pliant.kernels.lanes import LANES
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.newton.following import FollowingPressure
 from pliant.solve.problem import Problem, mass_blocks, warm_impulses
@@ -22,51 +17,30 @@ from pliant.solve.problem import Problem, mass_blocks, warm_impulses
 EPSILON = 1e-14
 
 
-@dataclass
-class Workspace:
-    """Arrays of the elements that are reused from step to step: frames (g, 21, LANES), moduli (g, 12, LANES), slots,
-    elastic energies and viscous powers (g,)."""
-
-    frames: np.ndarray
-    moduli: np.ndarray
-    slots: np.ndarray
-    energy: np.ndarray
-    viscous: np.ndarray
-
-    @classmethod
-    def of(cls, groups: int) -> "Workspace":
-        """Room for that many groups of elements."""
-        frames, moduli = np.empty((groups, 21, LANES)), np.empty((groups, 12, LANES))
-        return cls(frames, moduli, np.zeros(groups * 12 * LANES + 1), np.empty(groups), np.empty(groups))
-
-
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, problem: Problem, laws, space: Workspace, free, softness: np.ndarray):
+    def __init__(self, problem: Problem, elements: ElementPotential, free, softness: np.ndarray):
         """free (triples, 3): 1 where a velocity is unknown. softness (joint slices, 3, LANES): compliance of rigid
         joints relative to their mobility."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
         self.free = free
-        self.model, self.space = model, space
+        self.model, self.elements = model, elements
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.push = multiply_diagonal(self.mass, prediction.u)
-        self.damped = bool(np.any(model.damping > 0))
-        # only damping needs the frames at the start of the step; without it any array of their shape does
-        self.rotation = rows.elements.rotation if self.damped else model.gradients
-        self.damping_weight = h * model.damping * model.volume
         joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         loose = prediction.inverse_mass.copy()  # as if nothing were pinned
         loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
         mobilities = (self._mobility(prediction.inverse_mass), self._mobility(loose))
         self.row_potential = RowPotential(rows.table, joints, *mobilities, softness, warm_impulses(state, rows))
-        self.gradients = elastic_gradients(model, rows.elements.plastic)
-        self.tangled = renew_tangles(model, laws, space, self.gradients, state, h)
-        self.own_laws = laws
-        self.laws = laws_of_tangled(model, laws, self.tangled)
+        elements.take_plastic(rows.elements.plastic)
+        if elements.elements.damped:
+            elements.take_frames(self.x, rows.elements.rotation)
+        self.tangled = renew_tangles(model, elements, state, h)
+        elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
     def _mobility(self, inverse_mass: np.ndarray) -> np.ndarray:
@@ -77,33 +51,17 @@ class Increment:
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
         return mobility
 
-    def _evaluate_elements(self, x: np.ndarray) -> None:
-        model, space = self.model, self.space
-        slots = space.slots[:-1].reshape(-1, 12, LANES)
-        geometry = (x, model.element_nodes, self.gradients, model.volume)
-        for law in self.laws:
-            law.evaluate(law.law, law.first, law.last, *geometry, space.frames, space.energy, slots)
-
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
-        model, space, h, n = self.model, self.space, self.h, self.model.node_count
+        h, n = self.h, self.model.node_count
         inertia = multiply_diagonal(self.mass, u)
         gradient = inertia - self.push
         value = float(dot(u, 0.5 * inertia - self.push))
         if n:
             v = np.ascontiguousarray(u[:n])
-            self._evaluate_elements(self.x + h * v)
-            slots = space.slots[:-1].reshape(-1, 12, LANES)
-            if self.damped:
-                material = (model.lam, model.mu, model.damping * model.volume)
-                damp_elements(v, model.element_nodes, model.gradients, self.rotation, *material, space.viscous, slots)
-                value += h * float(space.viscous.sum())
-            elastic = np.empty((n, 3))
-            gather_nodes(space.slots, model.adjacency_start, model.adjacency, elastic)
-            gradient[:n] += h * elastic
-            self.elastic = elastic
-            self.energy = float(space.energy.sum())
-            value += self.energy
+            self.energy, power, self.elastic = self.elements.evaluate(self.x + h * v, v)
+            gradient[:n] += h * self.elastic
+            value += self.energy + h * power
             if self.following:
                 work, force = self.following.evaluate(v)
                 gradient[:n] += force
@@ -114,18 +72,15 @@ class Increment:
 
     def tangle_the_infinite(self) -> bool:
         """Take bodies whose energy, last evaluated, is not finite as tangled; whether there are any."""
-        first = self.model.group_start[:-1]
-        infinite = ~np.isfinite(self.space.energy)
-        bodies = np.array([np.any(infinite[a:b]) for a, b in zip(first, self.model.group_start[1:])], bool)
-        bodies &= self.tangled == 0
+        bodies = ~np.isfinite(self.elements.body_energies()) & (self.tangled == 0)
         times = [crossing_time(self.model, i) if there else 0.0 for i, there in enumerate(bodies)]
         self.tangled = np.where(bodies, times, self.tangled)
-        self.laws = laws_of_tangled(self.model, self.own_laws, self.tangled)
+        self.elements.take_laws(self.tangled)
         return bool(bodies.any())
 
     def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
         """Where the nodes come to lie, and their elastic energy there, as last evaluated; None if not of their laws."""
-        usual = self.model.node_count and not self.model.plastic and not self.tangled.any()
+        usual = self.model.node_count and not self.model.elements.plastic and not self.tangled.any()
         return (self.x + self.h * u[: self.model.node_count], self.energy) if usual else None
 
     def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
@@ -164,12 +119,7 @@ class Increment:
         elastic = float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
         return elastic + self.row_potential.rounding()
 
-    def element_terms(self, project: bool = True) -> ElementTerms:
-        """The elements' stiffness times h^2, damping included, at the frames last evaluated; project: without the
-        directions in which it is negative."""
-        model, space = self.model, self.space
-        weight = self.h * self.h * model.volume
-        for law in self.laws:
-            law.moduli(law.law, law.first, law.last, space.frames, weight, project, space.moduli)
-        damping = (self.damped, model.gradients, self.rotation, model.lam, model.mu, self.damping_weight)
-        return ElementTerms(space.frames, self.gradients, space.moduli, *damping)
+    def element_terms(self, project: bool = True) -> list:
+        """The stiffness of every element set times h^2, damping included, at the frames last evaluated; project:
+        without the directions in which it is negative."""
+        return self.elements.terms(self.h * self.h, self.h, project)

@@ -157,7 +157,7 @@ def _back_to_joints(potential: Increment, system, new: _Point, most: float, foun
         end = abs(float(dot(system.free * new.gradient, found.direction)))
         if new.value <= most and end <= OVERSHOOT * abs(found.slope):
             return new
-        pull = potential.row_potential.restoring_impulses(system.rows.jacobian)
+        pull = potential.row_potential.restoring_impulses(system.jacobian)
         correction, products = system.solve(system.free * pull, LARGEST_FORCING)
         found.products += products
         trial = new.u + correction

@@ -16,8 +16,8 @@ from pliant.kernels.cpu.linalg.pcg import (
 from pliant.kernels.cpu.linalg.row_diagonals import add_row_diagonals
 from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
 from pliant.kernels.cpu.linalg.triples import dot
-from pliant.kernels.cpu.stiffness import ElementTerms, element_stiffness
 from pliant.kernels.lanes import LANES
+from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
 from pliant.rows.table import Rows
@@ -41,8 +41,8 @@ class PrimalSystem:
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
-        tets = self._pattern_elements(model)
-        self.pattern = sliced_pattern(self.count, tets, np.flatnonzero(model.volume.ravel() > 0)[: len(tets)])
+        self.elements = model.elements
+        self.pattern = sliced_pattern(self.count, self._pattern_elements())
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -62,24 +62,25 @@ class PrimalSystem:
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
         self.placed_pieces = self.pieces.placed(pattern)
-        self._make_room(model, dtype)
+        self._make_room(dtype)
         shape = (pattern.slices, 3, LANES)
         self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
         self.inverse = np.empty((pattern.slices, 9, LANES), dtype)
 
-    def _pattern_elements(self, model) -> np.ndarray:
-        """The elements (k, 4) whose blocks are assembled."""
-        return model.tets
+    def _pattern_elements(self) -> list[Connectivity]:
+        """The elements whose blocks are assembled."""
+        return self.elements.connectivity()
 
-    def _make_room(self, model, dtype) -> None:
+    def _make_room(self, dtype) -> None:
         """Room for the matrix and for what it is assembled from."""
         start, column = self.pattern.start, self.pattern.column
-        self.blocks = np.zeros((model.volume.size, 10, 9), dtype)
+        self.blocks = np.zeros((self.elements.block_count, 9), dtype)
         self.matrix = SlicedMatrix(start, column, np.empty((len(column), 9, LANES), dtype))
 
-    def take(self, terms: ElementTerms) -> None:
-        """Take the elements' stiffness for the next `assemble`."""
-        element_stiffness(*terms, self.blocks)
+    def take(self, terms: list) -> None:
+        """Take the elements' stiffness, one for each set, for the next `assemble`."""
+        for own, own_terms in zip(self.elements.sets, terms):
+            own.blocks(own_terms, self.blocks)
 
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
         """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
@@ -105,6 +106,11 @@ class PrimalSystem:
             self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
         else:
             self._precondition(x)
+
+    @property
+    def jacobian(self) -> np.ndarray:
+        """Jacobians (entries, 9, LANES) of the rows as last assembled."""
+        return self.rows.jacobian
 
     def _extra_diagonals(self) -> np.ndarray:
         """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""

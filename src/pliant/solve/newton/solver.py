@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.elements.laws import compile_laws
+from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
 from pliant.kernels.cpu.table import count_rows
@@ -11,7 +11,8 @@ from pliant.rows.softness import joint_softness
 from pliant.rows.table import Rows
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
-from pliant.solve.newton.increment import Increment, Workspace
+from pliant.solve.newton.dense_system import DenseSystem
+from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.minimise import minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
@@ -32,17 +33,11 @@ class NewtonSolver:
 
     def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
         self.options = options
-        if options.integrator == "bdf2" and model.plastic:  # creep is a step of first order
+        if options.integrator == "bdf2" and model.elements.plastic:  # creep is a step of first order
             raise SceneError("pliant.Newton(integrator='bdf2') does not take plasticity; use integrator='euler'")
-        joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        if options.linear == "matrix-free":
-            self.system = MatrixFreeSystem(model)
-        else:
-            self.system = PrimalSystem(model, joints, options.linear, direct_work)
+        self.system = _system(options.linear, model, state, direct_work)
         self.softness = joint_softness(model, self.system.dtype)
-        self.laws = compile_laws(model)
-        self.space = Workspace.of(len(model.volume))
+        self.elements = ElementPotential(model.elements, model.node_count)
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
@@ -77,7 +72,10 @@ class NewtonSolver:
         )
 
     def _potential(self, problem: Problem) -> Increment:
-        return Increment(problem, self.laws, self.space, self.system.free, self.softness)
+        elements = problem.model.elements
+        if self.elements.elements is not elements:  # statics take them without damping
+            self.elements = ElementPotential(elements, problem.model.node_count)
+        return Increment(problem, self.elements, self.system.free, self.softness)
 
     def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
         options = self.options
@@ -127,3 +125,14 @@ class NewtonSolver:
         if not np.isfinite(value) and np.all(np.isfinite(u)) and potential.tangle_the_infinite():
             return self._start(potential, guess)
         return u
+
+
+def _system(linear: str, model, state, direct_work: float):
+    """The linear system that fits a model and the choice of the user."""
+    if linear == "auto" and DenseSystem.fits(model):
+        return DenseSystem(model)
+    if linear == "matrix-free":
+        return MatrixFreeSystem(model)
+    joints = Rows.empty(model.joints.start)
+    joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+    return PrimalSystem(model, joints, linear, direct_work)

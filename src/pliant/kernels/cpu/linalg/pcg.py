@@ -15,7 +15,9 @@ from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, solve_factored
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.kernels.cpu.linalg.two_level import TwoLevel, apply_two_level
-from pliant.kernels.cpu.stiffness import add_slots, element_products
+from pliant.kernels.cpu.quadratic import QuadraticProducts, point_products
+from pliant.kernels.cpu.springs import SpringProducts, spring_products
+from pliant.kernels.cpu.stiffness import TetProducts, add_slots, element_products
 from pliant.kernels.lanes import LANES
 
 # Slices that one thread takes at a time.
@@ -47,28 +49,53 @@ class BlockJacobi(NamedTuple):
 
 
 class ElementMatrix(NamedTuple):
-    """A sliced matrix (mass alone) plus elements that are not assembled: data (terms, groups, 30, LANES) for their
-    products; places (groups, 4, LANES): flat offset of their nodes; slots: work space; slot_start, adjacency: slots of
-    each node; node_places (n,): its flat offset."""
+    """A sliced matrix (mass alone) plus elements that are not assembled: products, one named tuple for each of their
+    sets; slots: work space; slot_start, adjacency: slots of each node; node_places (n,): its flat offset."""
 
     start: np.ndarray
     column: np.ndarray
     values: np.ndarray
-    data: np.ndarray
-    places: np.ndarray
+    products: tuple
     slots: np.ndarray
     slot_start: np.ndarray
     adjacency: np.ndarray
     node_places: np.ndarray
 
 
+# Of each kind of product: what writes its slots, and components of an element among them.
+PRODUCTS = {
+    TetProducts: (element_products, 12),
+    QuadraticProducts: (point_products, 30),
+    SpringProducts: (spring_products, 6),
+}
+
+
+def write_products(products, x, slots):
+    """Slots of the stiffness of all sets times x. (Compiled code only.)"""
+    raise TypeError(f"no compiled product for {products}")
+
+
+@overload(write_products)
+def _write_products(products, x, slots):
+    if not len(products):
+        return lambda products, x, slots: None
+    write, components = PRODUCTS[products[0].instance_class]
+
+    def implementation(products, x, slots):
+        one = products[0]
+        groups = one.places.shape[0]
+        own = slots[one.first : one.first + groups * components * LANES].reshape(groups, components, LANES)
+        write(one.data, one.places, x, own)
+        write_products(products[1:], x, slots)
+
+    return implementation
+
+
 @kernel
 def add_products(matrix, free, x, out):
     """out += K x with the elements' stiffness K, for flat vectors; free is 0 where a component is prescribed."""
-    slots = matrix.slots[:-1].reshape(matrix.data.shape[1], 12, LANES)
-    for term in range(matrix.data.shape[0]):
-        element_products(matrix.data[term], matrix.places, x, slots)
-        add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
+    write_products(matrix.products, x, matrix.slots)
+    add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
 
 
 def add_elements(matrix, free, x, out):

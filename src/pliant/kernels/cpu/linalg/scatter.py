@@ -7,18 +7,17 @@ from pliant.kernels.lanes import LANES, load6
 
 @kernel
 def scatter_blocks(blocks, index, values_inout):
-    """Adds element blocks (m, 10, 9) to the blocks named by index (m, 10); -1: none, -2 - k: transposed into k."""
-    for element in range(index.shape[0]):
-        for pair in range(index.shape[1]):
-            k = index[element, pair]
-            if k >= 0:
-                for r in range(3):
-                    for c in range(3):
-                        values_inout[k, r, c] += blocks[element, pair, 3 * r + c]
-            elif k < -1:
-                for r in range(3):
-                    for c in range(3):
-                        values_inout[-2 - k, c, r] += blocks[element, pair, 3 * r + c]
+    """Adds element blocks (m, 9) to the blocks named by index (m,); -1: none, -2 - k: transposed into k."""
+    for source in range(index.shape[0]):
+        k = index[source]
+        if k >= 0:
+            for r in range(3):
+                for c in range(3):
+                    values_inout[k, r, c] += blocks[source, 3 * r + c]
+        elif k < -1:
+            for r in range(3):
+                for c in range(3):
+                    values_inout[-2 - k, c, r] += blocks[source, 3 * r + c]
 
 
 @kernel

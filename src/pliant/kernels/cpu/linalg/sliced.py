@@ -37,7 +37,7 @@ def _unpack(place, vector, out):
 
 @parallel_kernel
 def gather_matrix(start, column, part_start, source, target, blocks, free, diagonal, sums, values_out):
-    """Values of the matrix: sums of element blocks (m, 10, 9), plus `diagonal` (slices, 9, LANES).
+    """Values of the matrix: sums of element blocks (k, 9), plus `diagonal` (slices, 9, LANES).
 
     free (slices, 3, LANES): rows and columns of prescribed components become those of the unit matrix. sums
     (entries LANES, 9): work space. Each part of the rows is summed by one thread, in the order of the elements.
@@ -49,7 +49,7 @@ def gather_matrix(start, column, part_start, source, target, blocks, free, diago
         sums[start[first] * LANES : start[last] * LANES] = 0
         for p in range(part_start[part], part_start[part + 1]):
             code, total = source[p], sums[target[p]]
-            b = blocks[code // 20, (code % 20) // 2]
+            b = blocks[code // 2]
             if code % 2 == 0:
                 for k in range(9):
                     total[k] += b[k]

@@ -1,0 +1,24 @@
+"""The kinds of elements: how many nodes and points each has. A law sees a point; only gather and scatter see nodes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Kind:
+    """name: in words, for messages. nodes: of an element. points: at which its law is evaluated and plastic strain
+    kept; springs have none. row_form: whether the dual family has rows for it."""
+
+    name: str
+    nodes: int
+    points: int
+    row_form: bool
+
+    @property
+    def pairs(self) -> int:
+        """Blocks of the stiffness of an element: pairs (i, j), j <= i, of its nodes."""
+        return self.nodes * (self.nodes + 1) // 2
+
+
+TET4 = Kind("tets of four nodes", 4, 1, True)
+TET10 = Kind("tets of ten nodes", 10, 4, False)
+SPRING = Kind("springs", 2, 0, True)

@@ -1,0 +1,131 @@
+"""The energy of all elements and its derivatives: the one place where sets are evaluated and their forces gathered."""
+
+import numpy as np
+
+from pliant.elements.elements import Elements
+from pliant.elements.rows import ElementRows
+from pliant.kernels.cpu.hyperelastic import gather_nodes
+from pliant.kernels.lanes import LANES
+
+
+class ElementPotential:
+    """Elastic energy and viscous power of a model's elements as functions of positions and velocities.
+
+    What is fixed in a step is kept: plastic strain (point groups, 6, LANES), which bodies are tangled (soft,), and the
+    frames in which damping acts. Arrays are reused from call to call.
+    """
+
+    def __init__(self, elements: Elements, node_count: int):
+        self.elements, self.node_count = elements, node_count
+        self.spaces = [own.space() for own in elements.sets]
+        self.slots = np.zeros(elements.slot_count + 1)
+        self.frames = None
+        self.take_laws(None)
+        self.gradients = [getattr(own, "gradients", None) for own in elements.sets]
+
+    @classmethod
+    def of(cls, elements: Elements, state) -> "ElementPotential":
+        """That of elements with the plastic strain and the tangled bodies of a state."""
+        potential = cls(elements, len(state.x))
+        potential.take_plastic(state.plastic_strain)
+        potential.take_laws(state.tangled)
+        return potential
+
+    def take_plastic(self, plastic: np.ndarray) -> None:
+        """See rest gradients from the plastic shape."""
+        if self.elements.plastic:
+            self.gradients = [own.elastic_gradients(plastic) for own in self.elements.sets]
+
+    def take_laws(self, tangled: np.ndarray | None) -> None:
+        """Let bodies with a time left in tangled (soft,) follow mu |F - R|^2."""
+        self.laws = [own.laws(tangled) for own in self.elements.sets]
+
+    def take_frames(self, x: np.ndarray, rotation: np.ndarray) -> None:
+        """Let damping act in the frames at x (n, 3), of which those of tets are `rotation` (point groups, 9, LANES)."""
+        self.frames = [own.frames_at(x, rotation) if own.damped else None for own in self.elements.sets]
+
+    def _each(self):
+        return zip(self.elements.sets, self.laws, self.gradients, self.spaces)
+
+    def evaluate(self, x: np.ndarray, v: np.ndarray | None = None) -> tuple[float, float, np.ndarray]:
+        """Energy [J], half of the viscous power [W], and their forces (n, 3) [N] with the sign of a gradient, at
+        positions x and velocities v (n, 3); without velocities, or frames to damp in, elastic ones alone."""
+        viscous = v is not None and self.frames is not None
+        for i, (own, laws, gradients, space) in enumerate(self._each()):
+            own.evaluate(laws, x, gradients, space, self.slots)
+            if viscous and own.damped:
+                own.damp(v, self.frames[i], space, self.slots)
+        power = sum(float(space.viscous.sum()) for space in self.spaces) if viscous else 0.0
+        return self.energy, power, self._gathered()
+
+    def warped(self, strain: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """V J^T D e (n, 3) [N] for strains (point groups, 6, LANES) in given frames (point groups, 9, LANES): elastic
+        forces linear in the strain, with the sign of a gradient."""
+        for own in self.elements.volumes:
+            own.warp(strain[own.points], rotation[own.points], self.slots)
+        return self._gathered()
+
+    def warped_step(self, rows: ElementRows, u: np.ndarray, h: float) -> np.ndarray:
+        """h V J^T D (e + (h + beta) J u) (n, 3) [N s]: the impulses, with the sign of a gradient, of elements that are
+        linear in the frames at the start of a step and move with velocities u (n, 3)."""
+        strain = rows.elastic
+        for own in self.elements.volumes:
+            rates = np.zeros((len(own.volume), 6, LANES))
+            own.subtract_rates(u, rows.rotation[own.points], rates)
+            strain[own.points] -= (h + own.damping)[:, None] * rates
+        return h * self.warped(strain, rows.rotation)
+
+    def viscous(self, v: np.ndarray) -> np.ndarray:
+        """Viscous forces (n, 3) [N] alone, with the sign of a gradient."""
+        self.slots[:] = 0.0
+        for i, (own, _, _, space) in enumerate(self._each()):
+            if own.damped:
+                own.damp(v, self.frames[i], space, self.slots)
+        return self._gathered()
+
+    def _gathered(self) -> np.ndarray:
+        """Sums (n, 3) of the slots of every node."""
+        out = np.zeros((self.node_count, 3))
+        if self.elements.sets:
+            gather_nodes(self.slots, *self.elements.adjacency, out)
+        return out
+
+    @property
+    def energy(self) -> float:
+        """Elastic energy [J] as last evaluated."""
+        return sum(float(space.energy.sum()) for space in self.spaces)
+
+    def body_energies(self) -> np.ndarray:
+        """Elastic energy (soft,) [J] of every soft body as last evaluated."""
+        total = np.zeros(len(self.elements.cells))
+        for own, space in zip(self.elements.sets, self.spaces):
+            own.by_body(space.energy, total)
+        return total
+
+    def inverted(self, x: np.ndarray) -> np.ndarray:
+        """How many elements of every soft body (soft,) are inverted at positions x (n, 3); none of laws that cannot
+        tangle."""
+        count = np.zeros(len(self.elements.cells), np.int64)
+        for own, _, gradients, _ in self._each():
+            if own.facts.may_tangle:
+                own.by_body(own.inverted(x, gradients), count)
+        return count
+
+    def terms(self, weight: float, damping: float = 0.0, project: bool = True) -> list:
+        """For every set its stiffness at what was last evaluated, times weight, and the damping's, times damping;
+        project: without the directions in which it is negative."""
+        frames = self.frames or [None] * len(self.spaces)
+        return [
+            own.terms(laws, space, gradients, weight, frame, damping, project)
+            for (own, laws, gradients, space), frame in zip(self._each(), frames)
+        ]
+
+    def blocks(self, terms: list, out: np.ndarray) -> None:
+        """Stiffness blocks (k, 9) of all elements, in the places that `Elements.connectivity` tells."""
+        for own, own_terms in zip(self.elements.sets, terms):
+            own.blocks(own_terms, out)
+
+    def stresses(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """F, of the elastic part, and first Piola stress (point groups, 9, LANES) [Pa] of every volume set."""
+        each = [entry for entry in self._each() if entry[0].facts.volume]
+        return [own.stresses(laws, x, gradients) for own, laws, gradients, _ in each]
