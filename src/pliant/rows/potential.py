@@ -151,6 +151,13 @@ class RowPotential:
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))
 
+    def best_impulses(self) -> np.ndarray:
+        """Impulses (slices, 3, LANES): of rigid joints those foreseen, which gaps of the size of rounding do not
+        disturb, of all other rows as last evaluated."""
+        impulse, first = self.impulse.copy(), slice(0, self.joints.slices)
+        impulse[first] = np.where(self.hard[first], self.estimate, impulse[first])
+        return impulse
+
     def largest_gap(self) -> float:
         """The largest gap of a rigid joint relative to its reach; rows that can move nothing have none to close."""
         joints = self.joints

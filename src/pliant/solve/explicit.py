@@ -22,7 +22,7 @@ from pliant.solve.stability import largest_frequency, largest_safe_step
 class ExplicitSolver:
     """Forces, and impulses of joints and contacts; warns once when the time step is too long."""
 
-    name = "explicit"
+    name, equations = "explicit", "explicit"
     linear_rows = True
 
     def __init__(self, options: Explicit, model):

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Info:
-    """The last step: iterations (products with the matrix, or sweeps), relative residual, whether it met the
-    tolerance, rows.
+    """The last step: iterations (products with the matrix, or sweeps), the residual by which the solver stops, whether
+    it met the tolerance, rows.
+
+    imbalance: how far the step is from its equations, by one measure for all solvers (stepping.residual); a step with
+    more than a half has not converged.
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
@@ -19,6 +22,7 @@ class Info:
     iterations: int = 0
     residual: float = 0.0
     converged: bool = True
+    imbalance: float = 0.0
     rows: int = 0
     active: int = 0
     contacts: int = 0

@@ -19,7 +19,7 @@ from pliant.solve.problem import Problem, Solution
 class LinearSolver:
     """One linear system a step; `options.factor` says how it is solved."""
 
-    name = "linear"
+    name, equations = "linear", "warped"
     linear_rows = True
 
     def __init__(self, options: Linear, model):

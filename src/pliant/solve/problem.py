@@ -75,7 +75,9 @@ class Solution:
     memory: arrays the solver wants to see again in the next step. travel (n, 3): mean velocity [m/s] of the nodes over
     the step, where it is not the one at its end. tangled (soft,): times [s] for which bodies go on being pulled back.
     late_torque (b, 3) [N m s]: what joints, whose torques act at the end of the step, change angular momenta by beyond
-    what the velocities say.
+    what the velocities say. internal (n, 3) [N]: forces of elements and following pressures at u, with the sign of a
+    gradient, where the solver has just evaluated them. joint_rate (joint slices, 3, LANES): rates of joints that are
+    not linear in u; table: then the rows where the step leads.
     """
 
     u: np.ndarray
@@ -85,6 +87,9 @@ class Solution:
     travel: np.ndarray | None = None
     tangled: np.ndarray | None = None
     late_torque: np.ndarray | None = None
+    internal: np.ndarray | None = None
+    joint_rate: np.ndarray | None = None
+    table: Rows | None = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:

@@ -34,7 +34,7 @@ RIGID_FACTOR = 1e9
 class XpbdSolver(DualSolver):
     """A fixed number of sweeps over rows that follow the positions."""
 
-    name = "xpbd"
+    name, equations = "xpbd", "implicit"
     linear_rows = True
 
     def __init__(self, options: Xpbd, model):
@@ -66,7 +66,9 @@ class XpbdSolver(DualSolver):
         change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
         info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
         info.rows = self.elements.count * 6 + row_count(rows.table)
-        return Solution(u, impulse[element_size:].reshape(rows.table.target.shape), info)
+        end = self._rows_at(state, rows, u, h)
+        found = {"table": end.table, "joint_rate": (end.error - rows.error) / h}
+        return Solution(u, impulse[element_size:].reshape(rows.table.target.shape), info, **found)
 
     def _rows_at(self, state, rows: StepRows, u: np.ndarray, h: float) -> StepRows:
         """Elements and joints at the positions that the velocity u leads to; contacts as they were."""
@@ -75,10 +77,10 @@ class XpbdSolver(DualSolver):
         rotation = state.body_rotation.copy()
         turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
+        error = joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
         elements = ElementRows(model.elements, x, rows.elements.plastic)
         touching = rows.table.between(rows.joint_slices, rows.table.slices)
-        return replace(rows, elements=elements, table=concatenate([joints, touching]))
+        return replace(rows, elements=elements, table=concatenate([joints, touching]), error=error)
 
     def _share(self, rows: StepRows, h: float) -> np.ndarray:
         """h f of every row: 1 for rigid ones, h / (h + beta) with damping, 0 for contacts."""

@@ -13,9 +13,12 @@ from pliant.solve.dual.drift import close_gaps
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.stepping.dynamics import integrate, predict
+from pliant.stepping.residual import residual
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
+# Imbalance above which no step has converged, whatever its solver says.
+IMBALANCE = 0.5
 
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
@@ -36,7 +39,16 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new, solution.info.drift_iterations = close_gaps(problem, new, solver)
     clock.lap("drift")
-    return new, replace(solution.info, contacts=len(problem.rows.contacts), timings=clock.laps)
+    return new, _measured(problem, solution, solver, clock)
+
+
+def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> Info:
+    """The solver's report, completed by what the step measures itself: no step has converged that is out of balance."""
+    imbalance = residual(problem, solution, solver.equations)
+    clock.lap("measure")
+    converged = solution.info.converged and imbalance <= IMBALANCE
+    contacts = len(problem.rows.contacts)
+    return replace(solution.info, converged=converged, imbalance=imbalance, contacts=contacts, timings=clock.laps)
 
 
 def pose(model: Model, state: State, h: float, linear_rows: bool, clock: "Clock | None" = None) -> Problem:

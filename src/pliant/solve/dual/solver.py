@@ -26,7 +26,7 @@ RIGID = 1e-5
 class DualSolver:
     """Elements, joints and contacts as rows of one matrix-free operator."""
 
-    name = "dual"
+    name, equations = "dual", "warped"
     linear_rows = True
 
     def __init__(self, options: Dual, model, dtype):

@@ -70,6 +70,13 @@ class Increment:
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
 
+    def internal_forces(self, u: np.ndarray) -> np.ndarray:
+        """Forces (n, 3) [N] of elements and of what pressures change, with the sign of a gradient, at u, where they
+        were evaluated last."""
+        if not self.following:
+            return self.elastic
+        return self.elastic + self.following.evaluate(u[: self.model.node_count])[1] / self.h
+
     def tangle_the_infinite(self) -> bool:
         """Take bodies whose energy, last evaluated, is not finite as tangled; whether there are any."""
         bodies = ~np.isfinite(self.elements.body_energies()) & (self.tangled == 0)

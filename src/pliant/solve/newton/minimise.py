@@ -18,6 +18,8 @@ MOST_TRIALS, OVERSHOOT = 30, 0.3
 MOST_CORRECTIONS = 4
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
+# Least length of a step after which iterations may end, unless there is hardly anything left to correct.
+WHOLE = 0.25
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -76,7 +78,8 @@ def minimise(
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         correction = abs(found.slope) + lag
         info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
-        if info.residual <= tolerance and criterion.fits():
+        whole = factor >= WHOLE or correction <= (WHOLE * tolerance) ** 2 * scale
+        if info.residual <= tolerance and whole and criterion.fits():
             info.converged = True
             break
         last = found.size

@@ -28,7 +28,7 @@ LARGEST_TURN = 0.5
 class NewtonSolver:
     """Minimises the incremental potential; elements of any law, rigid bodies, joints, contacts with friction."""
 
-    name = "newton"
+    name, equations = "newton", "implicit"
     linear_rows = False
 
     def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
@@ -89,9 +89,13 @@ class NewtonSolver:
         warn_of_tangles(model, problem.state, potential.tangled)
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled) if left > 0]
         info.rows = int(count_rows(table.start, table.jacobian))
-        torque = rows.joints.late_torque(rows.impulse[: rows.joints.slices]) if rows.joints.slices else None
+        impulse, torque = rows.best_impulses(), None
+        if rows.joints.slices:
+            torque = rows.joints.late_torque(impulse[: rows.joints.slices])
         memory = {"change": u - problem.prediction.u}
-        return Solution(u, rows.impulse, info, memory, tangled=potential.tangled, late_torque=torque)
+        found = {"tangled": potential.tangled, "late_torque": torque, "internal": potential.internal_forces(u)}
+        found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
+        return Solution(u, impulse, info, memory, **found)
 
     def _static_start(self, potential: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""

@@ -1,0 +1,105 @@
+"""How well a step meets its equations: one measure for every solver (theory section 2, "One residual").
+
+The balance r = M (u - u*) + h f(u) - J^T lambda, the errors of rows that must be met, and what bounded rows lack of
+complementarity: all as speeds weighted with the masses they move (stiffness included), relative to the largest part of
+the balance. Which f(u) it is, a solver says by `equations`: that of the elements at the end of the step ("implicit"),
+or linear in their frames at its start ("warped"). Explicit steps solve for impulses alone.
+"""
+
+import numpy as np
+
+from pliant.elements.potential import ElementPotential
+from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.kernels.cpu.rows import add_row_impulses, row_rates
+from pliant.kernels.cpu.table import row_mobilities
+from pliant.rows.joints import BODY, POINTS
+from pliant.solve.problem import Problem, Solution, mass_blocks
+
+# Rounding of elastic forces relative to stiffness times distance from the origin.
+EPSILON = 1e-13
+# A row that can move nothing has no error: its mobility relative to the largest.
+NO_MOBILITY = 1e-12
+
+
+def residual(problem: Problem, solution: Solution, equations: str) -> float:
+    """The residual of a solution, without units; 0 where only rounding is left."""
+    model, h, table = problem.model, problem.h, solution.table or problem.rows.table
+    free = np.concatenate([model.free, np.repeat(~model.static, 2)[:, None] * np.ones(3)])
+    weight = _mobility(problem, solution) * free
+    mass = mass_blocks(model, problem.prediction, h)
+    inertia = multiply_diagonal(mass, solution.u - problem.prediction.u)
+    applied = multiply_diagonal(mass, problem.prediction.u - problem.state.velocity_triples())
+    internal, rows = np.zeros_like(inertia), np.zeros_like(inertia)
+    internal[: model.node_count] = h * _internal_forces(problem, solution, equations)
+    add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
+    balance = 0.0 if equations == "explicit" else _square(inertia + internal - rows, weight)
+    scale = max(_square(part, weight) for part in (inertia, applied, internal, rows))
+    errors = _row_errors(problem, solution, weight)
+    rounding = _square(_rounding(problem), weight[: model.node_count])
+    total = max(balance - rounding, 0.0) + errors
+    return float(np.sqrt(total / scale)) if scale > rounding else 0.0
+
+
+def _square(impulse: np.ndarray, weight: np.ndarray) -> float:
+    return float(np.sum(impulse * impulse * weight))
+
+
+def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
+    """Inverse masses (triples, 3) of the triples, with the stiffness of elements around nodes, and with what bodies
+    that joints pull at resist sideways, force over length."""
+    model, h, blocks = problem.model, problem.h, problem.model.joints
+    n = model.node_count
+    mobility, stiffness = problem.prediction.inverse_mass[:, :3].copy(), np.zeros(model.triple_count)
+    stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)
+    points = np.flatnonzero(np.isin(blocks.family, POINTS))
+    impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
+    pull, reach = h * np.linalg.norm(impulse, axis=1), blocks.reach[points]
+    for side in (blocks.a, blocks.b):
+        on, index = side.kind[points] == BODY, side.index[points, 0]
+        np.add.at(stiffness, n + 2 * index[on], (pull / reach)[on])
+        np.add.at(stiffness, n + 2 * index[on] + 1, (pull * reach)[on])
+    return mobility / (1 + stiffness[:, None] * mobility.max(axis=1, keepdims=True))
+
+
+def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np.ndarray:
+    """f(u) (n, 3) [N] of the elements, with the sign of a gradient."""
+    model, state, h = problem.model, problem.state, problem.h
+    if solution.internal is not None:
+        return solution.internal
+    if not model.node_count or equations == "explicit":
+        return np.zeros((model.node_count, 3))
+    v, elements = np.ascontiguousarray(solution.u[: model.node_count]), problem.rows.elements
+    potential = ElementPotential(model.elements, model.node_count)
+    if equations == "warped":
+        return potential.warped_step(elements, v, h) / h
+    potential.take_plastic(elements.plastic)
+    potential.take_laws(solution.tangled)
+    if model.elements.damped:
+        potential.take_frames(state.x, elements.rotation)
+    return potential.evaluate(state.x + h * v, v)[2]
+
+
+def _rounding(problem: Problem) -> np.ndarray:
+    """Impulses (n, 1) that the rounding of elastic forces makes."""
+    model = problem.model
+    return problem.h * EPSILON * (model.node_stiffness * np.abs(problem.state.x).max(axis=1, initial=0.0))[:, None]
+
+
+def _row_errors(problem: Problem, solution: Solution, weight: np.ndarray) -> float:
+    """Sum of squares of the rows' errors in velocity, over their mobilities."""
+    table, rows = solution.table or problem.rows.table, problem.rows
+    if not table.slices:
+        return 0.0
+    mobility, rate = np.empty(table.target.shape), np.empty(table.target.shape)
+    inverse = np.concatenate([weight, np.zeros_like(weight)], axis=1)
+    row_mobilities(table.start, table.triples, table.jacobian, inverse, mobility)
+    row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    if solution.joint_rate is not None:
+        rate[: rows.joint_slices] = solution.joint_rate
+    lacking = rows.table.target - rate - table.compliance * solution.impulses
+    alive = mobility > NO_MOBILITY * mobility.max(initial=0.0)
+    safe = np.where(alive, mobility, 1.0)
+    # what the impulse would change by in a step towards the row's answer, within its bounds
+    change = np.clip(solution.impulses + lacking / safe, table.low, table.high) - solution.impulses
+    change[:, 1:] *= (table.friction == 0)[:, None]  # slip is no error
+    return float(np.sum(np.where(alive, change * change * safe, 0.0)))
