@@ -151,7 +151,7 @@ def test_force_spread_evenly():
 def test_force_spread_by_area():
     # the top of the unit cube, z = 1, in 2 x 2 cells with all diagonals alike: of the 8 triangles of area 1/8, the
     # middle node has 6, a node in the middle of an edge 3, and the corners 2, 2, 1 and 1; each takes a third of them
-    body = soft_body()
+    body = soft_body(pl.meshes.box((1, 1, 1), cells=2, pattern="six"))
     nodes, shares = body.force_shares(body.force("z >= 1", (0, 0, 1), spread="area"))
     counts = np.round(shares * 24).astype(int)
     np.testing.assert_allclose(shares, counts / 24, rtol=1e-14)

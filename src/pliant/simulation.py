@@ -7,9 +7,8 @@ import numpy as np
 
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
-from pliant.jit import thread_count, use_threads
 from pliant.model.build import build
-from pliant.readers import reactions, report
+from pliant.readers import joints, reactions, report
 from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Pin, Rigid, Soft
@@ -18,6 +17,7 @@ from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
 from pliant.stepping.integrators import bdf2_step
 from pliant.stepping.step import step as euler_step
+from pliant.threads import Threads
 
 PRECISIONS = ("float32", "float64")
 
@@ -26,7 +26,8 @@ class Simulation:
     """A scene in motion, with time step `dt` [s].
 
     solver: pliant.Newton() unless another is given. device: "cpu". precision: "float32" or "float64" of the dual solver
-    (positions and velocities are always float64). threads: how many, None for all cores; results do not depend on it.
+    (positions and velocities are always float64). threads: how many, None for what measuring shows to be quicker;
+    results do not depend on it.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
@@ -38,7 +39,7 @@ class Simulation:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
         self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False))
-        self.thread_count = thread_count(threads, self.model.elements.groups + len(self.model.joints.start))
+        self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
         self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
 
@@ -50,9 +51,10 @@ class Simulation:
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
-        with use_threads(self.thread_count):
-            for _ in range(n):
-                self.state, self.info = advance(self.model, self.state, self.working_solver, self.dt)
+        for _ in range(n):
+            self.state, self.info = self.thread_choice.run(
+                lambda: advance(self.model, self.state, self.working_solver, self.dt)
+            )
         return self
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
@@ -189,7 +191,25 @@ class Simulation:
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
             return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
-        return reactions.joint_reaction(self.model, self.state, self.scene.joints.index(holder), self.dt)
+        return reactions.joint_reaction(self.model, self.state, self._joint(holder), self.dt)
+
+    def joint_position(self, joint) -> float:
+        """The free coordinate of a joint: the angle [rad] of a hinge, 0 at the start."""
+        return joints.joint_angle(self.model, self.state, self._joint(joint))
+
+    def joint_velocity(self, joint) -> float:
+        """How fast the free coordinate of a joint changes: of a hinge, in rad/s."""
+        return joints.joint_rate(self.model, self.state, self._joint(joint))
+
+    def motor_effort(self, joint) -> float:
+        """Torque [N m] that the motor of a hinge gave in the last step, about its axis on side b."""
+        return joints.motor_effort(self.model, self.state, self._joint(joint), self.dt)
+
+    def _joint(self, joint) -> int:
+        for i, candidate in enumerate(self.scene.joints):
+            if candidate is joint:
+                return i
+        raise SceneError(f"{joint!r} is not a joint of this simulation's scene")
 
     def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:
         """Nodes (k,) of a pin, and 1 for each pinned axis (3,)."""

@@ -14,7 +14,7 @@ CLAMP = 1e-9
 
 def beam_mesh(cells) -> TetMesh:
     """The box with its corner at the origin, six tets to a cell."""
-    return box(SIZE, cells=tuple(cells))
+    return box(SIZE, cells=tuple(cells), pattern="six")  # the mesh of published timings and tips
 
 
 def clamped(points: np.ndarray) -> np.ndarray:

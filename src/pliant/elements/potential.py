@@ -63,6 +63,15 @@ class ElementPotential:
             own.warp(strain[own.points], rotation[own.points], self.slots)
         return self._gathered()
 
+    def row_impulses(self, rows, v: np.ndarray, h: float) -> np.ndarray:
+        """J^T R_c^-1 (b - J v) (n, 3) [N s] of the tets as rows (theory section 3) at velocities v (n, 3), with their
+        frames and strains `rows`: -h V J^T D ((e - e_plastic) + (h + beta) J v)."""
+        strain = h * rows.elastic
+        for own in self.elements.volumes:
+            share = (h * (h + own.damping))[:, None]
+            strain[own.points] += share * own.rates(v, rows.rotation[own.points])
+        return -self.warped(strain, rows.rotation)
+
     def viscous(self, v: np.ndarray) -> np.ndarray:
         """Viscous forces (n, 3) [N] alone, with the sign of a gradient."""
         self.slots[:] = 0.0

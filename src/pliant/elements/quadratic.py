@@ -58,6 +58,13 @@ class Tet10Set(VolumeSet):
         kernels.warped_points(strain, rotation, self.lam, self.mu, self.volume, stress)
         kernels.scatter_points(stress, self.gradients, False, self.own_slots(slots))
 
+    def rates(self, v: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Rates of strain J v (point groups, 6, LANES) [1/s], shear doubled, in frames `rotation`."""
+        gradient = self._deformation(np.ascontiguousarray(v), self.gradients).reshape(-1, 3, 3, LANES)
+        turned = np.einsum("gkal,gkbl->gabl", rotation.reshape(-1, 3, 3, LANES), gradient)
+        doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
+        return doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
+
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""
         kernels.deform_points(self._deformation(x, self.gradients), self.facts.rotates, rotation_out, strain_out)

@@ -14,6 +14,7 @@ from pliant.elements.kinds import TET4, Kind
 from pliant.elements.laws import CompiledLaw, arap_law, compile_law
 from pliant.kernels.cpu import elements as kernels
 from pliant.kernels.cpu import hyperelastic, stiffness
+from pliant.kernels.cpu.element_rates import subtract_rates
 from pliant.kernels.cpu.stiffness import ElementTerms, TetProducts
 from pliant.kernels.lanes import LANES, from_lanes
 from pliant.kernels.laws import LAWS, Law
@@ -251,6 +252,12 @@ class Tet4Set(VolumeSet):
         """Slots of V J^T D e for strains (point groups, 6, LANES) in frames `rotation`."""
         arguments = (strain, rotation, self.gradients, self.lam, self.mu, self.volume)
         kernels.element_elastic_impulses(*arguments, self.own_slots(slots))
+
+    def rates(self, v: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Rates of strain J v (point groups, 6, LANES) [1/s], shear doubled, in frames `rotation`."""
+        opposite = np.zeros((self.groups, 6, LANES))
+        subtract_rates(np.ascontiguousarray(v), self.nodes, self.gradients, rotation, opposite)
+        return -opposite
 
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""

@@ -1,6 +1,7 @@
 """3x3 algebra on tuples: a vector is (x, y, z), a matrix is nine numbers row by row, a symmetric one six.
 
-Symmetric order is Voigt's: xx, yy, zz, yz, xz, xy. No literal constants here, so float32 stays float32.
+Symmetric order is Voigt's: xx, yy, zz, yz, xz, xy. No literal constants here, so float32 stays float32 (but in
+`positive_inverse`).
 """
 
 import math
@@ -121,16 +122,42 @@ def rotate_symmetric_diagonal(a, d):
 
 @formula
 def symmetric_inverse(s):
-    """Inverse of a symmetric matrix in Voigt order."""
-    a, b, c, d, e, f = s
-    aa, bb, cc = b * c - d * d, a * c - e * e, a * b - f * f
-    dd, ee, ff = e * f - a * d, d * f - b * e, d * e - c * f
-    determinant_ = a * aa + f * ff + e * ee
-    return (
-        aa / determinant_,
-        bb / determinant_,
-        cc / determinant_,
-        dd / determinant_,
-        ee / determinant_,
-        ff / determinant_,
-    )
+    """Inverse of a symmetric positive matrix in Voigt order, of any size: no product of three of its numbers."""
+    l10, l20 = s[5] / s[0], s[4] / s[0]
+    d1, rest = s[1] - l10 * s[5], s[3] - l20 * s[5]
+    l21 = rest / d1
+    one = s[0] / s[0]
+    pivots = (one / s[0], one / d1, one / (s[2] - l20 * s[4] - l21 * rest))
+    return _inverse_of_factors(l10, l20, l21, pivots)
+
+
+@formula
+def positive_inverse(s, least):
+    """A positive matrix in Voigt order, in float64: the inverse of s where s is positive.
+
+    Pivots count by their size, and for no less than the part `least` of their diagonal number (below that they are
+    rounding); components that have nothing at all stay zero.
+    """
+    i0 = _positive_reciprocal(s[0], s[0], least)
+    l10, l20 = s[5] * i0, s[4] * i0
+    i1 = _positive_reciprocal(s[1] - l10 * s[5], s[1], least)
+    rest = s[3] - l20 * s[5]
+    l21 = rest * i1
+    i2 = _positive_reciprocal(s[2] - l20 * s[4] - l21 * rest, s[2], least)
+    return _inverse_of_factors(l10, l20, l21, (i0, i1, i2))
+
+
+@formula
+def _positive_reciprocal(pivot, whole, least):
+    size = max(abs(pivot), least * abs(whole))
+    return 1.0 / size if size > 0.0 else 0.0
+
+
+@formula
+def _inverse_of_factors(l10, l20, l21, inverse_pivots):
+    """(L D L^T)^-1 in Voigt order from the unit triangle L and 1 / D."""
+    i0, i1, i2 = inverse_pivots
+    m20 = l10 * l21 - l20
+    zx, zy = m20 * i2, -l21 * i2
+    yx = -l10 * i1 - l21 * zx
+    return (i0 + l10 * l10 * i1 + m20 * zx, i1 + l21 * l21 * i2, i2, zy, zx, yx)

@@ -81,9 +81,13 @@ def _pattern(graph, order: np.ndarray) -> BlockPattern:
     return BlockPattern(order, place, column_start, row, parent, start)
 
 
-def factor(pattern: BlockPattern, values: np.ndarray) -> BlockFactor:
-    """L D L^T of the matrix with these upper blocks (k, 3, 3)."""
+def factor(pattern: BlockPattern, values: np.ndarray, room: BlockFactor | None = None) -> BlockFactor:
+    """L D L^T of the matrix with these upper blocks (k, 3, 3); room: factors of the same pattern to write over, for
+    new memory costs as much as a small factorisation."""
     size, n = int(pattern.start[-1]), len(pattern.order)
-    row, lower, inverse = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 3, 3))
-    factorise(pattern.column_start, pattern.row, pattern.parent, pattern.start, values, row, lower, inverse)
-    return BlockFactor(pattern.order, pattern.start, row, lower, inverse)
+    if room is None:
+        row, lower, pivot = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 6))
+        room = BlockFactor(pattern.order, pattern.start, row, lower, pivot)
+    columns = (pattern.column_start, pattern.row, pattern.parent, pattern.start)
+    factorise(*columns, values, room.row, room.lower, room.pivot)
+    return room

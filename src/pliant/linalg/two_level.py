@@ -13,7 +13,7 @@ from pliant.linalg.sliced import SlicedPattern
 
 # Nodes in a piece, and the most pieces of a body.
 PIECE_NODES, MOST_PIECES = 150, 48
-# What is added to the diagonal of the coarse matrix, relative, against pieces that cannot move at all.
+# What is added to the diagonal of the coarse matrix, relative, against motions that only rounding tells apart.
 SAFETY = 1e-7
 
 
@@ -92,8 +92,7 @@ def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, 
     of_pieces = (placed.start, placed.row, piece, turns, arm, free)
     add_coarse_matrix(matrix.start, matrix.column, matrix.values, *of_pieces, coarse)
     add_coarse_rows(rows, piece, turns, arm, free, coarse)
-    diagonal = np.diag(coarse)
-    coarse[np.arange(size), np.arange(size)] += SAFETY * diagonal + (diagonal <= 0) + 1e-30
+    coarse[np.arange(size), np.arange(size)] *= 1 + SAFETY
     factorise_dense(coarse)
     work = np.empty(size, dtype)
     return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), work)

@@ -5,10 +5,12 @@ linear and an angular triple per rigid body (theory section 1).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pliant.elements.elements import Elements
+from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
 
 
@@ -83,6 +85,11 @@ class Model:
     # joints
     joints: JointBlocks
     joint_names: list[str]
+
+    @cached_property
+    def spins(self) -> Spins:
+        """Which joints hold directions, and how the angular velocities that fit them are found."""
+        return Spins(self)
 
     @property
     def node_count(self) -> int:

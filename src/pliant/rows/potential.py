@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.kernels.cpu.joints import distance_curvatures, fill_blocks, follow_turns
 from pliant.kernels.cpu.rigid import turn_bodies
-from pliant.kernels.cpu.rows import add_row_impulses, row_response
+from pliant.kernels.cpu.rows import add_row_impulses, row_rates, row_response
 from pliant.kernels.cpu.table import row_mobilities
 from pliant.kernels.lanes import LANES
 from pliant.rows.joints import MOTOR, JointBlocks, turning_stiffness
@@ -96,6 +96,8 @@ class RowPotential:
         self.compliance[:, 1][rough] = np.maximum(self.compliance[:, 1], self.compliance[:, 2])[rough]
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
+        # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
+        self.estimate = shift[: joints.slices].copy()
         self.renew()
 
     def evaluate(self, velocity: np.ndarray) -> float:
@@ -107,7 +109,7 @@ class RowPotential:
         answers = (self.new_slip, self.impulse, self.curvature)
         energy = row_response(*geometry, self.compliance, velocity, joints.slices, joints.rate, *answers)
         if joints.slices:
-            distance_curvatures(joints.blocks.arrays, self.impulse, joints.error, joints.h, self.curvature)
+            distance_curvatures(joints.blocks.arrays, self.estimate, joints.error, joints.h, self.curvature)
         return energy
 
     def renew(self) -> None:
@@ -115,6 +117,25 @@ class RowPotential:
         self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
         self.target = self.rows.target + self.compliance * self.shift
         self.target[:, 0] -= self.rows.friction * self.slip
+
+    def foresee(self, direction: np.ndarray) -> None:
+        """Estimate the joints' impulses at the end of a step along a direction (triples, 3)."""
+        if self.joints.slices:
+            rows, rate = self.rows, np.empty(self.estimate.shape)
+            start = rows.start[: self.joints.slices + 1]
+            row_rates(start, rows.triples, rows.jacobian, direction, rate)
+            first = slice(0, self.joints.slices)
+            ahead = self.impulse[first] - self.curvature[first, :3] * rate
+            self.estimate = np.clip(ahead, rows.low[first], rows.high[first])
+
+    def restoring_impulses(self, jacobian: np.ndarray) -> np.ndarray:
+        """J^T (lambda - estimate) (triples, 3) of joints, with Jacobians (entries, 9, LANES) that may be older: what
+        pulls them back to where they fit, and no more."""
+        joints, rows = self.joints, self.rows
+        out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
+        excess = self.impulse[: joints.slices] - self.estimate
+        add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
+        return out
 
     def follow_slip(self, velocity: np.ndarray) -> None:
         """Let the slips, but not the shifts, follow a velocity: the start of the iterations."""
@@ -153,7 +174,7 @@ class RowPotential:
         """Adds h^2 times the stiffness of bodies against turning to the angular blocks (triples, 3, 3)."""
         if self.joints.slices:
             bodies = len(self.joints.rotation)
-            turning = self.joints.stiffness(self.impulse[: self.joints.slices])
+            turning = self.joints.stiffness(self.estimate)
             angular = blocks_inout[len(blocks_inout) - 2 * bodies + 1 :: 2]
             angular += turning[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
 

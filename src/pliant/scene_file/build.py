@@ -12,7 +12,7 @@ from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import JOINTS, world
+from pliant.scene.joints import JOINTS, Motor, world
 from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
@@ -242,11 +242,21 @@ class Builder:
         sides = [] if table is None else [self._side(getattr(table, key), (*path, key)) for key in ("a", "b")]
         if not sides or None in sides:
             return
-        options = given(table, "length", "compliance", "damping", "collide", "name")
+        options = given(table, "length", "compliance", "damping", "collide", "name", "axis", "limits")
         if getattr(table, "nodes", None) is not None:
             options["nodes"] = make_selection(table.nodes)
+        if getattr(table, "motor", None) is not None:
+            options["motor"] = self._motor(table.motor, entry["motor"], (*path, "motor"))
         with self.problems.collect(path, entry):
-            self.scene.join(JOINTS[table.type](*sides, table.at, **options))
+            self.scene.join(JOINTS[table.type](*sides, at=table.at, **options))
+
+    def _motor(self, table: Table, entry: dict, path: KeyPath) -> Motor | None:
+        options = given(table, "velocity", "position", "stiffness", "damping", "max_torque")
+        for key in {"velocity", "position"} & set(options):
+            options[key] = self._moving(options[key], entry[key], (*path, key))
+        with self.problems.collect(path, entry):
+            return Motor(**options)
+        return None
 
     def reorder(self, names: list[str]) -> None:
         """Put the bodies in the order of the key `order`."""

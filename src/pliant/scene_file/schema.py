@@ -12,6 +12,7 @@ from pliant.scene.joints import JOINTS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
     BodyForceTable,
+    MovingNumber,
     MovingVector,
     NodeForceTable,
     Nodes,
@@ -37,6 +38,7 @@ from pliant.scene_file.values import (
     Vector,
     cell_counts,
     choice,
+    finite_list,
     format_number,
     leaf,
     one_of,
@@ -241,13 +243,32 @@ class DistanceTable(JointTable):
     length: Positive = None
 
 
+class MotorTable(Table):
+    """What drives a hinge: a velocity, or a position with a stiffness."""
+
+    velocity: MovingNumber = None
+    position: MovingNumber = None
+    stiffness: Positive = None
+    damping: NonNegative = None
+    max_torque: Positive = None
+
+
+class HingeTable(JointTable):
+    """type = "hinge" """
+
+    at: Vector
+    axis: Direction
+    limits: leaf(lambda value: finite_list(value, 2), "2 finite numbers, [low, high] in radians") = None
+    motor: MotorTable = None
+
+
 class UnknownJointTable(JointTable):
     """A joint of no known type: its own keys cannot be judged."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-JOINT_TABLES = {"ball": BallTable, "fixed": FixedTable, "distance": DistanceTable}
+JOINT_TABLES = {"ball": BallTable, "fixed": FixedTable, "distance": DistanceTable, "hinge": HingeTable}
 
 
 def joint_table(data: Any) -> type[Table]:

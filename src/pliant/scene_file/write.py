@@ -169,7 +169,9 @@ def joint_table(joint: Any) -> Tables:
     table = {"name": joint.name, "type": kind, "a": joint.a.name, "b": joint.b.name, "at": plain(joint.at)}
     if getattr(joint, "nodes", None) is not None:
         table["nodes"] = selection_value(joint.nodes)
-    own = [entry.name for entry in fields(joint) if entry.name not in ("a", "b", "at", "nodes", "name")]
+    if getattr(joint, "motor", None) is not None:
+        table["motor"] = given(joint.motor, "velocity", "position", "stiffness", "damping", "max_torque")
+    own = [entry.name for entry in fields(joint) if entry.name not in ("a", "b", "at", "nodes", "name", "motor")]
     return table | given(joint, *own)
 
 
@@ -211,6 +213,8 @@ def check_saveable(scene: Scene) -> None:
     for kind in ("soft", "rigid"):
         for body in describe(scene, lambda body: {}, lambda body: {})[kind]:
             lines += [f"{kind} body {body['name']!r}: {line}" for line in unsaveable(body)]
+    for joint in map(joint_table, scene.joints):
+        lines += [f"joint {joint['name']!r}: {line}" for line in unsaveable(joint)]
     if lines:
         raise SceneError("\n".join(lines))
 

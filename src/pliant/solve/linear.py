@@ -1,7 +1,8 @@
 """Linear elasticity with a constant matrix (C 2.4; theory section 5): factorised once for a length of the time step.
 
-(M + h C + h^2 K) u = M (v + h g) + h f - h K (x - X), C = alpha M + beta K. Joints and contacts are rows on its
-inverse.
+(M + h C + h^2 K) u = M (v + h g) + h f - h K (x - X), C = alpha M + beta K. Solved for the change from u*, the velocity
+without elements, for the matrix is as exact as its largest numbers, which of a stiff body are far above its mass.
+Joints and contacts are rows on its inverse.
 """
 
 import numpy as np
@@ -36,9 +37,9 @@ class LinearSolver:
         """Matrix and factors for steps of length h."""
         options = self.options
         parts = [(own.nodes, own.blocks(h, options.mass == "consistent")) for own in self.matrices]
-        self.matrix = assemble(model.node_count, parts)
+        matrix = assemble(model.node_count, parts)
         arguments = {"parts": parts, "free": model.free, "tolerance": options.tolerance}
-        restricted = eliminate(self.matrix, model.free)
+        restricted = eliminate(matrix, model.free)
         self.factors, self.h = FACTORS[options.factor](restricted, **arguments), h
         diagonal = restricted.diagonal().reshape(-1, 3)
         self.mobility = np.concatenate([model.free / diagonal, np.zeros_like(diagonal)], axis=1)
@@ -50,7 +51,8 @@ class LinearSolver:
             self._prepare(model, h)
         n, u = model.node_count, prediction.u.copy()
         right = self._right_hand_side(problem)
-        u[:n], iterations = self.factors.solve(right)
+        change, iterations = self.factors.solve(right)
+        u[:n] += change
         info = Info(f"linear {self.options.factor}", iterations, linear=self.options.factor)
         if not rows.table.slices:
             return Solution(u, np.zeros(rows.table.target.shape), info)
@@ -62,19 +64,18 @@ class LinearSolver:
         return Solution(u + change, impulse, rows_info)
 
     def _right_hand_side(self, problem: Problem) -> np.ndarray:
-        """M (v + h g) + h f - h K (x - X) (n, 3); prescribed components hold their velocities."""
+        """M (v + h g) + h f - h K (x - X) - (M + h C + h^2 K) u* (n, 3), free components.
+
+        The mass is lumped in u*, so of inertia only what consistent mass gives more remains.
+        """
         model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n = model.node_count
         u = prediction.u[:n]
-        # M u* with the drag of mass damping: the lumped M (v + h g) + h f
-        right = (model.node_mass * (1 + h * model.node_mass_damping))[:, None] * u
+        right = self.elements.row_impulses(rows.elements, u, h)
         if self.extra_mass is not None:
-            right += (self.extra_mass @ (state.v + h * model.gravity).ravel()).reshape(-1, 3)
-        right -= h * self.elements.warped(rows.elements.elastic, rows.elements.rotation)
-        prescribed = np.where(model.free == 0, u, 0.0)
-        if np.any(prescribed):
-            right -= (self.matrix @ prescribed.ravel()).reshape(-1, 3)
-        return np.where(model.free == 0, prescribed, right)
+            dragged = (1 + h * model.node_mass_damping)[:, None] * u
+            right += (self.extra_mass @ (state.v + h * model.gravity - dragged).ravel()).reshape(-1, 3)
+        return right * model.free
 
     def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
         """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it

@@ -7,6 +7,7 @@ import numpy as np
 from pliant.collide.detect import Contacts
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
+from pliant.kernels.cpu.linalg.triples import inverse_blocks
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
@@ -124,7 +125,5 @@ def mass_blocks(model, prediction, h: float) -> np.ndarray:
     diagonal = np.arange(3)
     blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
     blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
-    s = prediction.inverse_mass[n + 1 :: 2][~model.static]
-    inverse = s[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
-    blocks[n + 1 :: 2][~model.static] = np.linalg.inv(inverse)
+    blocks[n + 1 :: 2][~model.static] = inverse_blocks(prediction.inverse_mass[n + 1 :: 2][~model.static])
     return blocks

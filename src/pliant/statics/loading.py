@@ -21,7 +21,7 @@ from pliant.solve.options import Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
 from pliant.stepping.dynamics import integrate, predict
-from pliant.stepping.step import check_finite, pose
+from pliant.stepping.step import check_motion, pose
 from pliant.stepping.step import scaled as scaled_impulses
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
@@ -48,7 +48,7 @@ def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, d
     euler = replace(solver, integrator="euler")
     sim.working_solver = NewtonSolver(euler, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
-    with use_threads(sim.thread_count):
+    with use_threads(sim.thread_choice.most):
         Loading(sim, time, long=not swinging).run(load_steps)
     refuse_inverted(sim.model, sim.state)
     return sim
@@ -100,7 +100,7 @@ class Loading:
             problem = pose(model, before, h, linear_rows=False)
             # where contacts are pushed apart, small motions count as well
             solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
-            check_finite(model, before, solution.u)
+            check_motion(problem, solution)
             state, sim.info = integrate(problem, solution), solution.info
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))

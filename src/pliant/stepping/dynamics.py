@@ -77,16 +77,18 @@ def integrate(problem: Problem, solution: Solution) -> State:
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
     late = np.zeros_like(turn) if solution.late_torque is None else solution.late_torque
     integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
+    x = state.x + h * (v if solution.travel is None else solution.travel)
+    body_position = state.body_position + h * body_velocity
     return replace(
         state,
         time=state.time + h,
         step=state.step + 1,
-        x=state.x + h * (v if solution.travel is None else solution.travel),
+        x=x,
         v=v,
-        body_position=state.body_position + h * body_velocity,
+        body_position=body_position,
         body_rotation=rotation,
         body_velocity=body_velocity,
-        body_angular_velocity=spin,
+        body_angular_velocity=model.spins.fitted(model, x, body_position, rotation, spin),
         plastic_strain=problem.rows.elements.plastic,
         impulses=kept_impulses(problem.rows, solution.impulses),
         tangled=state.tangled if solution.tangled is None else solution.tangled,

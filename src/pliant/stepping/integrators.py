@@ -2,8 +2,8 @@
 
 x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Euler step of length 2 h / 3 from the state
 in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Newton meets
-joints at the end of the step; rows that are linear at the extrapolated state would gain energy. A step
-in which a contact carries load, and the one after it, is Euler's: an extrapolated impact would bounce. So is one whose
+joints at the end of the step; rows that are linear at the extrapolated state would gain energy. A step in which a
+contact or a limit carries load, and the one after it, is Euler's: an extrapolated impact would bounce. So is one whose
 extrapolation would turn elements inside out.
 """
 
@@ -16,6 +16,7 @@ from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.rotations import rotation_matrix
+from pliant.rows.joints import LIMIT
 from pliant.solve.info import Info
 from pliant.stepping.step import as_whole, scaled, step
 
@@ -36,21 +37,24 @@ def bdf2_step(model: Model, state: State, solver, h: float) -> tuple[State, Info
 def _second_order(model: Model, state: State, solver, h: float) -> tuple[State | None, Info | None]:
     """A step of BDF2; None where implicit Euler has to take its place."""
     before = state.memory.get("bdf2")
-    if before is None or _touches(state):
+    if before is None or _touches(model, state):
         return None, None
     start = _extrapolated(model, state, before)
     if start is None:
         return None, None
     new, info = step(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
-    if _touches(new):
+    if _touches(model, new):
         return None, None
     info.integrator = "bdf2"
     return replace(as_whole(new, 1 / PART), time=state.time + h), info
 
 
-def _touches(state: State) -> bool:
-    """Whether a contact carried load in the last step."""
-    return bool(np.any(state.impulses.contacts[:, 0] > 0))
+def _touches(model: Model, state: State) -> bool:
+    """Whether a contact or the limit of a joint carried load in the last step."""
+    blocks, kept = model.joints, state.impulses
+    limits = np.flatnonzero(blocks.family == LIMIT)
+    stops = kept.joints[blocks.slice[limits], :, blocks.lane[limits]]
+    return bool(np.any(kept.contacts[:, 0] > 0) or np.any(stops > 0))
 
 
 def _extrapolated(model: Model, state: State, before: dict) -> State | None:

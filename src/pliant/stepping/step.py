@@ -11,8 +11,11 @@ from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.solve.dual.drift import close_gaps
 from pliant.solve.info import Info
-from pliant.solve.problem import Problem, fill_rows
+from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.stepping.dynamics import integrate, predict
+
+# A step that did not converge and moves something by so many times the size of the scene has run away.
+RUN_AWAY = 10.0
 
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
@@ -26,7 +29,7 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     clock = Clock()
     problem = pose(model, state, h, solver.linear_rows, clock)
     solution = solver.solve(problem)
-    check_finite(model, state, solution.u)
+    check_motion(problem, solution)
     clock.lap("solve")
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
@@ -70,22 +73,40 @@ def as_whole(state: State, factor: float) -> State:
     return replace(scaled(state, factor), previous_velocity=state.v - factor * (state.v - state.previous_velocity))
 
 
-def check_finite(model: Model, state: State, u: np.ndarray) -> None:
-    """A velocity that is not finite stops the simulation; the message names step, body and node or element."""
+def check_motion(problem: Problem, solution: Solution) -> None:
+    """A velocity that is not finite stops the simulation, and so does a step that failed and ran away; the message
+    names step, body and node or element."""
+    model, state, u = problem.model, problem.state, solution.u
     bad = np.flatnonzero(~np.isfinite(u).all(axis=1))
-    if not len(bad):
+    if len(bad):
+        raise SolverError(
+            f"step {state.step + 1} (t = {state.time:g} s): the velocity of {_place(model, int(bad[0]))} is not finite "
+            f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer "
+            f"material"
+        )
+    if solution.info.converged:
         return
-    first = int(bad[0])
+    points = np.concatenate([state.x, state.body_position])
+    radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0)
+    size = float(np.ptp(points, axis=0).max(initial=0.0) + 2 * radius.max(initial=0.0))
+    moved = problem.h * np.abs(u - problem.prediction.u).max(axis=1)
+    moved[model.node_count + 1 :: 2] = 0.0
+    worst = int(np.argmax(moved)) if len(moved) else 0
+    if len(moved) and moved[worst] > RUN_AWAY * size:
+        raise SolverError(
+            f"step {state.step + 1} (t = {state.time:g} s): the step did not converge (residual "
+            f"{solution.info.residual:.1e}) and {_place(model, worst)} ran away by {moved[worst]:.3g} m in a scene of "
+            f"{size:.3g} m; the state before the step is kept. Try a smaller time step"
+        )
+
+
+def _place(model: Model, first: int) -> str:
+    """A triple in words: its body, and the node and an element of it."""
     if first < model.node_count:
         body = int(np.searchsorted(model.node_start, first, side="right") - 1)
         element = model.elements.cell_at(body, first)
-        where = f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
-    else:
-        where = f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"
-    raise SolverError(
-        f"step {state.step + 1} (t = {state.time:g} s): the velocity of {where} is not finite "
-        f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer material"
-    )
+        return f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
+    return f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"
 
 
 class Clock:

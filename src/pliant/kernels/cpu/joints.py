@@ -158,9 +158,8 @@ def _fill_turning(blocks, k, x, rotation, triples, jacobian):
         )
         jb = (u[0], u[1], u[2], v[0], v[1], v[2], 0.0, 0.0, 0.0)
     else:
-        axis, limit = (a[2], a[5], a[8]), family == LIMIT
-        low, high = blocks.rest[k, 0], blocks.rest[k, 1]
-        angle = hinge_angle(a, b, 0.5 * (low + high) if limit else 0.0)
+        limit, low, high = family == LIMIT, blocks.rest[k, 0], blocks.rest[k, 1]
+        angle, axis = hinge_angle(a, b, 0.5 * (low + high) if limit else 0.0)
         error = (angle - low, high - angle, 0.0) if limit else (angle, 0.0, 0.0)
         s = -1.0 if limit else 0.0
         jb = (axis[0], axis[1], axis[2], s * axis[0], s * axis[1], s * axis[2], 0.0, 0.0, 0.0)

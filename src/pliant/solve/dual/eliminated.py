@@ -1,9 +1,10 @@
 """The dual solver with its unbounded rows eliminated: contacts act on the inverse of the primal matrix.
 
 Elements and joints have no bounds, so their impulses are known functions of the velocity and leave the problem
-(theory section 2): A u = M u* + J^T R^-1 b with A = M + J^T R^-1 J over elements and joints, A = M + h (h + beta) K_R
-for elements alone. What is left for MPRGP are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same
-problem, exact however stiff.
+(theory section 2): A (u - u*) = J^T R^-1 (b - J u*) with A = M + J^T R^-1 J over elements and joints, A = M + h (h +
+beta) K_R for elements alone. It is the change that is solved for: A is as exact as its largest numbers, which of a
+stiff body are far above its mass, so what leaves stiffness at rest must not pass through it. What is left for MPRGP
+are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, exact however stiff.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from pliant.kernels.cpu.linalg.block_ldl import (
     symmetric_product,
 )
 from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.kernels.cpu.linalg.triples import dot
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
 from pliant.kernels.cpu.system import row_product
 from pliant.kernels.cpu.table import row_diagonals
@@ -28,6 +29,7 @@ from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.dual.gaps import GapFactors
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -41,7 +43,8 @@ class EliminatedSolver(DualSolver):
         super().__init__(options, model, np.float64)
         joints = Rows.empty(model.joints.start)
         joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
-        self.joint_pairs = entry_pairs(joints.between(0, model.joints.equality_slices))
+        joints = joints.between(0, model.joints.equality_slices)
+        self.joint_pairs = entry_pairs(joints)
         elements = model.elements.without_springs
         self.potential = ElementPotential(elements, model.node_count)
         row, column, _ = block_pairs(elements.connectivity())
@@ -55,6 +58,8 @@ class EliminatedSolver(DualSolver):
         self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
         for k, (i, j) in enumerate(pairs):
             self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
+        self.gaps = GapFactors(joints, model.triple_count)
+        self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
         self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -70,9 +75,10 @@ class EliminatedSolver(DualSolver):
         joints, contacts = rows.equalities, rows.bounded
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
-        u = right.copy()
-        solve_factored(self.factor, u)
-        info = Info("dual eliminated", 0, self._residual(values, u, right), rows=row_count(rows.table))
+        change = right.copy()
+        solve_factored(self.factor, change)
+        u = prediction.u + change
+        info = Info("dual eliminated", 0, self._residual(values, change, right), rows=row_count(rows.table))
         impulse = np.zeros(rows.table.target.size)
         joint_size = joints.target.size
         if contacts.slices:
@@ -80,6 +86,11 @@ class EliminatedSolver(DualSolver):
             u += change
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
+
+    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the solves it
+        took."""
+        return self.gaps.close_gaps_by_factor(rows, inverse_mass)
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
@@ -90,8 +101,9 @@ class EliminatedSolver(DualSolver):
         return 1 / (joints.compliance + softness * diagonal)
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
-        """Factors and upper blocks of A, and the right-hand side; prescribed components are unit rows."""
-        own, values = self.elements, np.zeros((len(self.pattern.row), 3, 3))
+        """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
+        own, values = self.elements, self.values
+        values[:] = 0.0
         material = (own.lam, own.mu, h * (h + own.damping) * own.volume, self.element_index)
         assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
         add_row_blocks(
@@ -105,28 +117,22 @@ class EliminatedSolver(DualSolver):
         )
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
-        u = prediction.u
-        right = multiply_diagonal(mass, u)
-        # J^T R_c^-1 b of the elements, which is -h V J^T D (e - e_plastic)
-        right[: model.node_count] -= h * self.potential.warped(rows.elements.elastic, rows.elements.rotation)
+        right = np.zeros_like(prediction.u)
+        right[: model.node_count] = self.potential.row_impulses(rows.elements, prediction.u[: model.node_count], h)
         joints = rows.equalities
-        add_row_impulses(joints.start, joints.triples, joints.jacobian, weight * joints.target, right)
-        prescribed = np.where(self.free == 0, u, 0.0)
-        if np.any(prescribed):
-            right -= self._product(values, prescribed)
-        right = np.where(self.free == 0, prescribed, right)
+        impulse = np.empty(weight.size)
+        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)
+        add_row_impulses(joints.start, joints.triples, joints.jacobian, impulse.reshape(weight.shape), right)
+        right *= self.free
         restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
-        return factor(self.pattern, values), values, right
+        return factor(self.pattern, values, self.factor), values, right
 
-    def _product(self, values, x: np.ndarray) -> np.ndarray:
-        out = np.empty_like(x)
-        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, out)
-        return out
-
-    def _residual(self, values, u, right) -> float:
-        """|A u - b| / |b| of the primal system."""
-        size = np.linalg.norm(right)
-        return float(np.linalg.norm(self._product(values, u) - right) / (size if size else 1.0))
+    def _residual(self, values, x, right) -> float:
+        """|A x - b| / |b| of the primal system."""
+        size, product = dot(right, right), np.empty_like(x)
+        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, product)
+        error = product - right
+        return float(np.sqrt(dot(error, error) / (size if size else 1.0)))
 
     def _solve_contacts(self, problem: Problem, values, u):
         """Change of velocity by the contacts, info, and their impulses."""

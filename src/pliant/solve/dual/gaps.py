@@ -2,12 +2,16 @@
 
 import numpy as np
 
+from pliant.kernels.cpu.linalg.block_ldl import restrict, solve_factored
 from pliant.kernels.cpu.linalg.friction import no_friction
 from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
+from pliant.kernels.cpu.linalg.triples import inverse_blocks
+from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses
 from pliant.kernels.cpu.system import transposed_product
 from pliant.kernels.cpu.table import row_diagonals
+from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.operators import rows_only
-from pliant.rows.table import Rows
+from pliant.rows.table import Rows, entry_pairs
 
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
 GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
@@ -16,10 +20,7 @@ GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
 def close_joint_gaps(model, rows: Rows, inverse_mass, dtype) -> tuple[np.ndarray, int]:
     """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
     took."""
-    diagonal = np.empty(rows.target.shape)
-    geometry = (rows.start, rows.triples, rows.jacobian)
-    row_diagonals(*geometry, rows.compliance, inverse_mass, GAP_REGULARIZATION, diagonal)
-    compliance = rows.compliance + GAP_REGULARIZATION * diagonal
+    diagonal, compliance = _softened(rows, inverse_mass)
     operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, dtype)
     b = (operator.scale * rows.target.ravel()).astype(dtype)
     x, unbounded = np.zeros_like(b), np.full_like(b, np.inf)
@@ -36,3 +37,46 @@ def close_joint_gaps(model, rows: Rows, inverse_mass, dtype) -> tuple[np.ndarray
     move = np.empty((model.triple_count, 3), dtype)
     transposed_product(operator, x, move)
     return move, products
+
+
+def _softened(rows: Rows, inverse_mass) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed."""
+    diagonal = np.empty(rows.target.shape)
+    geometry = (rows.start, rows.triples, rows.jacobian)
+    row_diagonals(*geometry, rows.compliance, inverse_mass, GAP_REGULARIZATION, diagonal)
+    return diagonal, rows.compliance + GAP_REGULARIZATION * diagonal
+
+
+class GapFactors:
+    """Closes gaps in one solve: dx = (M + J^T W J)^-1 J^T W b, W = 1 / R, which is M^-1 J^T (J M^-1 J^T + R)^-1 b.
+
+    The factors are of joints where they are now and of masses alone, so their pattern is that of the joints. (Those of
+    the step will not do: its joints were where the bodies have turned from, and its R is too small for what redundant
+    joints ask for. Both are amplified by 1 / R.)
+    """
+
+    def __init__(self, joints: Rows, triple_count: int):
+        self.first, self.second, triple_i, triple_j, self.place = entry_pairs(joints)
+        self.pattern = pattern = BlockPattern.of_pairs(triple_count, triple_i, triple_j)
+        index, transposed = pattern.find(triple_i, triple_j)
+        self.index = np.where(transposed, -2 - index, index)
+        every = np.arange(triple_count)
+        self.diagonal_blocks = pattern.find(every, every)[0]
+        self.values, self.factor = np.empty((len(pattern.row), 3, 3)), None
+
+    def close_gaps_by_factor(self, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and solves (one)."""
+        weight = 1 / _softened(rows, inverse_mass)[1]
+        pattern, values = self.pattern, self.values
+        values[:] = 0.0
+        values[self.diagonal_blocks] = inverse_blocks(inverse_mass)
+        symmetric = np.concatenate([weight, np.zeros_like(weight)], axis=1)
+        add_row_blocks(self.first, self.second, self.place, rows.jacobian, symmetric, self.index, values)
+        free = (inverse_mass[:, :3] > 0).astype(np.float64)
+        restrict(pattern.order, pattern.column_start, pattern.row, free, values)
+        move = np.zeros_like(free)
+        add_row_impulses(rows.start, rows.triples, rows.jacobian, weight * rows.target, move)
+        move *= free
+        self.factor = factor(pattern, values, self.factor)
+        solve_factored(self.factor, move)
+        return move, 1

@@ -3,8 +3,7 @@
 import numpy as np
 
 from pliant.kernels.cpu.linalg.block_ldl import restrict
-from pliant.kernels.cpu.linalg.scatter import scatter_blocks
-from pliant.kernels.cpu.rows import add_row_blocks
+from pliant.kernels.cpu.linalg.scatter import scatter_blocks, scatter_rows
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.connectivity import block_pairs
 from pliant.rows.table import Rows, entry_pairs
@@ -40,8 +39,8 @@ class FactorPattern:
         values = np.zeros((len(self.pattern.row), 3, 3))
         scatter_blocks(blocks, self.element_index, values)
         values[self.diagonal_blocks] += mass
-        i, j, triple_i, triple_j, place = entry_pairs(rows)
-        index, found = self.signed_index(triple_i, triple_j)
-        add_row_blocks(i[found], j[found], place[found], rows.jacobian, curvature, index[found], values)
+        pattern = self.pattern
+        places = (pattern.place, pattern.column_start, pattern.row)
+        scatter_rows(*places, rows.start, rows.triples, rows.jacobian, curvature, values)
         restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
         return values

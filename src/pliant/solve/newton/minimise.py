@@ -14,6 +14,8 @@ from pliant.solve.newton.increment import Increment
 SUFFICIENT = 1e-4
 # Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
 MOST_TRIALS, OVERSHOOT = 30, 0.3
+# Further steps with the same matrix that bring a step back to where joints fit.
+MOST_CORRECTIONS = 4
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -96,6 +98,7 @@ def _direction(potential: Increment, system, gradient, iteration: int, last: flo
         direction, products = solve_following(system, potential.following, -gradient, forcing)
     else:
         direction, products = system.solve(-gradient, forcing)
+    rows.foresee(direction)
     slope = float(dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
         again = _direction(potential, system, gradient, iteration, last, False)
@@ -113,9 +116,17 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     """
     slope, best, factor = found.slope, None, 1.0
     allowance = 100 * ROUNDING * (abs(point.value) + abs(slope))
-    for _ in range(MOST_TRIALS):
-        trial = point.u + factor * found.direction
-        new = _Point(trial, *potential.evaluate(trial))
+    trial = point.u + found.direction
+    new = _Point(trial, *potential.evaluate(trial))
+    if potential.row_potential.joints.slices and slope < 0.0:
+        bent = _back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
+        if bent is not None:
+            return bent, 1.0
+        potential.evaluate(trial)
+    for attempt in range(MOST_TRIALS):
+        if attempt:
+            trial = point.u + factor * found.direction
+            new = _Point(trial, *potential.evaluate(trial))
         finite = np.isfinite(new.value)
         if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:
             return new, factor
@@ -131,6 +142,27 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
             factor *= 0.5 if finite else 0.25
     u, factor = (point.u, 0.0) if best is None else (best[0].u, best[1])
     return _Point(u, *potential.evaluate(u)), factor
+
+
+def _back_to_joints(potential: Increment, system, new: _Point, most: float, found: _Direction) -> _Point | None:
+    """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
+    to a value of at most `most`.
+
+    Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
+    A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
+    """
+    for _ in range(MOST_CORRECTIONS):
+        if not np.isfinite(new.value):
+            return None
+        end = abs(float(dot(system.free * new.gradient, found.direction)))
+        if new.value <= most and end <= OVERSHOOT * abs(found.slope):
+            return new
+        pull = potential.row_potential.restoring_impulses(system.rows.jacobian)
+        correction, products = system.solve(system.free * pull, LARGEST_FORCING)
+        found.products += products
+        trial = new.u + correction
+        new = _Point(trial, *potential.evaluate(trial))
+    return new if np.isfinite(new.value) and new.value <= most else None
 
 
 def _clip(forcing: float) -> float:

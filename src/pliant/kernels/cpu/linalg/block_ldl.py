@@ -1,21 +1,31 @@
-"""Sparse L D L^T of symmetric positive matrices of 3x3 blocks: numbers of the factors, solves, products."""
+"""Sparse L D L^T of symmetric positive matrices of 3x3 blocks: numbers of the factors, solves, products.
+
+L is unit lower triangular and D diagonal, number by number: blocks only save indices. No block is ever inverted, for
+an inverse in numbers loses the square of the block's condition; so the factors are those of A to rounding, as
+Cholesky's are.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from pliant.formulas.matrix3 import positive_inverse
 from pliant.jit import kernel
+
+# Of a pivot below the first part of its diagonal number even the sign may be rounding: it counts as positive, and for
+# no less than the second part.
+DOUBTFUL_PIVOT, LEAST_PIVOT = 1e-12, 1e-15
 
 
 class BlockFactor(NamedTuple):
-    """order (n,): node at each place; start (n + 1,), row (k,), lower (k, 3, 3): columns of L; inverse (n, 3, 3):
-    D^-1."""
+    """order (n,): node at each place; start (n + 1,), row (k,), lower (k, 3, 3): columns of L below the diagonal
+    blocks; pivot (n, 6): of each diagonal block the numbers 10, 20, 21 of its unit triangle, then 1 / D."""
 
     order: np.ndarray
     start: np.ndarray
     row: np.ndarray
     lower: np.ndarray
-    inverse: np.ndarray
+    pivot: np.ndarray
 
 
 @kernel
@@ -37,34 +47,41 @@ def _elimination_tree(column_start, row):
 
 
 @kernel
-def _inverse3(a, out):
-    """out = a^-1 for a 3x3 matrix."""
-    c00 = a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1]
-    c01 = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
-    c02 = a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0]
-    s = 1.0 / (a[0, 0] * c00 + a[0, 1] * c01 + a[0, 2] * c02)
-    out[0, 0], out[1, 0], out[2, 0] = c00 * s, c01 * s, c02 * s
-    out[0, 1] = (a[0, 2] * a[2, 1] - a[0, 1] * a[2, 2]) * s
-    out[1, 1] = (a[0, 0] * a[2, 2] - a[0, 2] * a[2, 0]) * s
-    out[2, 1] = (a[0, 1] * a[2, 0] - a[0, 0] * a[2, 1]) * s
-    out[0, 2] = (a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1]) * s
-    out[1, 2] = (a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2]) * s
-    out[2, 2] = (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]) * s
+def _inverse_pivot(pivot, whole):
+    """1 / pivot; whole: the number of the matrix at its place. Zero where the matrix has nothing there at all."""
+    size = abs(whole)
+    if abs(pivot) < DOUBTFUL_PIVOT * size:
+        pivot = max(abs(pivot), LEAST_PIVOT * size)
+    return 1.0 / pivot if pivot != 0.0 else 0.0
 
 
 @kernel
-def factorise(column_start, row, parent, start, values, row_out, lower_out, inverse_out):
-    """Numbers of L and D^-1 from the upper blocks `values` (k, 3, 3)."""
+def _factorise_pivot(d, whole, out):
+    """out (6,) from the lower triangle of a diagonal block d (3, 3); whole (3,): its diagonal before elimination."""
+    i0 = _inverse_pivot(d[0, 0], whole[0])
+    l10, l20 = d[1, 0] * i0, d[2, 0] * i0
+    i1 = _inverse_pivot(d[1, 1] - l10 * d[1, 0], whole[1])
+    rest = d[2, 1] - l20 * d[1, 0]
+    l21 = rest * i1
+    i2 = _inverse_pivot(d[2, 2] - l20 * d[2, 0] - l21 * rest, whole[2])
+    out[0], out[1], out[2], out[3], out[4], out[5] = l10, l20, l21, i0, i1, i2
+
+
+@kernel
+def factorise(column_start, row, parent, start, values, row_out, lower_out, pivot_out):
+    """Numbers of L and D from the upper blocks `values` (k, 3, 3); of diagonal blocks the lower triangle counts."""
     n = column_start.shape[0] - 1
     filled, flag = np.zeros(n, np.int64), np.full(n, -1)
     pattern, path = np.empty(n, np.int64), np.empty(n, np.int64)
-    y, diagonal, l = np.zeros((n, 3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    y, diagonal, whole = np.zeros((n, 3, 3)), np.empty((3, 3)), np.empty(3)
     for k in range(n):
         top = n
         flag[k] = k
         for p in range(column_start[k], column_start[k + 1]):
             i = row[p]
-            y[i] = values[p]
+            for r in range(3):  # loops: assigned slices are slower
+                for c in range(3):
+                    y[i, r, c] = values[p, r, c]
             length = 0
             while flag[i] != k:
                 path[length] = i
@@ -75,29 +92,35 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, inve
                 top -= 1
                 length -= 1
                 pattern[top] = path[length]
-        diagonal[:] = y[k]
-        y[k] = 0.0
+        for r in range(3):
+            whole[r] = y[k, r, r]
+            for c in range(3):
+                diagonal[r, c], y[k, r, c] = y[k, r, c], 0.0
         for q in range(top, n):
             i = pattern[q]
-            yi = y[i]
+            yi, pivot = y[i], pivot_out[i]
+            for c in range(3):  # the block's own triangle first
+                yi[1, c] -= pivot[0] * yi[0, c]
+                yi[2, c] -= pivot[1] * yi[0, c] + pivot[2] * yi[1, c]
             for p in range(start[i], start[i] + filled[i]):
                 yj, block = y[row_out[p]], lower_out[p]
                 for r in range(3):
                     for c in range(3):
                         yj[r, c] -= block[r, 0] * yi[0, c] + block[r, 1] * yi[1, c] + block[r, 2] * yi[2, c]
-            inverse = inverse_out[i]
+            p = start[i] + filled[i]
+            l = lower_out[p]
             for r in range(3):
                 for c in range(3):
-                    l[r, c] = yi[0, r] * inverse[0, c] + yi[1, r] * inverse[1, c] + yi[2, r] * inverse[2, c]
+                    l[r, c] = yi[c, r] * pivot[3 + c]
             for r in range(3):
                 for c in range(3):
                     diagonal[r, c] -= l[r, 0] * yi[0, c] + l[r, 1] * yi[1, c] + l[r, 2] * yi[2, c]
-            p = start[i] + filled[i]
             row_out[p] = k
-            lower_out[p] = l
             filled[i] += 1
-            y[i] = 0.0
-        _inverse3(diagonal, inverse_out[k])
+            for r in range(3):
+                for c in range(3):
+                    yi[r, c] = 0.0
+        _factorise_pivot(diagonal, whole, pivot_out[k])
 
 
 @kernel
@@ -125,18 +148,18 @@ def restrict(order, column_start, row, free, values_inout):
             for r in range(3):
                 for c in range(3):
                     values_inout[p, r, c] *= free[i, r] * free[j, c]
-                if i == j:
-                    values_inout[p, r, r] += 1.0 - free[i, r]
+                if i == j and free[i, r] == 0.0:  # no sum with 1 - free: reassociated, it rounds small numbers off
+                    values_inout[p, r, r] = 1.0
 
 
 @kernel
 def inverse_diagonals(diagonal_blocks, values, out):
     """Inverse of every diagonal block in Voigt order (n, 6)."""
-    inverse = np.empty((3, 3))
     for k in range(diagonal_blocks.shape[0]):
-        _inverse3(values[diagonal_blocks[k]], inverse)
-        out[k, 0], out[k, 1], out[k, 2] = inverse[0, 0], inverse[1, 1], inverse[2, 2]
-        out[k, 3], out[k, 4], out[k, 5] = inverse[1, 2], inverse[0, 2], inverse[0, 1]
+        a = values[diagonal_blocks[k]]
+        inverse = positive_inverse((a[0, 0], a[1, 1], a[2, 2], a[2, 1], a[2, 0], a[1, 0]), LEAST_PIVOT)
+        for c in range(6):
+            out[k, c] = inverse[c]
 
 
 @kernel
@@ -148,24 +171,25 @@ def solve_factored(factor, x_inout):
         node = factor.order[k]
         z[k, 0], z[k, 1], z[k, 2] = x_inout[node, 0], x_inout[node, 1], x_inout[node, 2]
     for k in range(n):
-        a, b, c = z[k, 0], z[k, 1], z[k, 2]
+        pivot, a = factor.pivot[k], z[k, 0]
+        b = z[k, 1] - pivot[0] * a
+        c = z[k, 2] - (pivot[1] * a + pivot[2] * b)
         for p in range(factor.start[k], factor.start[k + 1]):
             l, target = factor.lower[p], factor.row[p]
             z[target, 0] -= l[0, 0] * a + l[0, 1] * b + l[0, 2] * c
             z[target, 1] -= l[1, 0] * a + l[1, 1] * b + l[1, 2] * c
             z[target, 2] -= l[2, 0] * a + l[2, 1] * b + l[2, 2] * c
+        z[k, 0], z[k, 1], z[k, 2] = a * pivot[3], b * pivot[4], c * pivot[5]
     for k in range(n - 1, -1, -1):
-        d = factor.inverse[k]
-        a = d[0, 0] * z[k, 0] + d[0, 1] * z[k, 1] + d[0, 2] * z[k, 2]
-        b = d[1, 0] * z[k, 0] + d[1, 1] * z[k, 1] + d[1, 2] * z[k, 2]
-        c = d[2, 0] * z[k, 0] + d[2, 1] * z[k, 1] + d[2, 2] * z[k, 2]
+        pivot, a, b, c = factor.pivot[k], z[k, 0], z[k, 1], z[k, 2]
         for p in range(factor.start[k], factor.start[k + 1]):
             l, source = factor.lower[p], factor.row[p]
             s0, s1, s2 = z[source, 0], z[source, 1], z[source, 2]
             a -= l[0, 0] * s0 + l[1, 0] * s1 + l[2, 0] * s2
             b -= l[0, 1] * s0 + l[1, 1] * s1 + l[2, 1] * s2
             c -= l[0, 2] * s0 + l[1, 2] * s1 + l[2, 2] * s2
-        z[k, 0], z[k, 1], z[k, 2] = a, b, c
+        b -= pivot[2] * c
+        z[k, 0], z[k, 1], z[k, 2] = a - (pivot[0] * b + pivot[1] * c), b, c
     for k in range(n):
         node = factor.order[k]
         x_inout[node, 0], x_inout[node, 1], x_inout[node, 2] = z[k, 0], z[k, 1], z[k, 2]

@@ -1,6 +1,8 @@
-"""Element blocks into the blocks of a factorised matrix."""
+"""Blocks of elements and rows into the blocks of a factorised matrix."""
 
+from pliant.formulas.matrix3 import symmetric_multiply_vector
 from pliant.jit import kernel
+from pliant.kernels.lanes import LANES, load6
 
 
 @kernel
@@ -16,3 +18,39 @@ def scatter_blocks(blocks, index, values_inout):
             for r in range(3):
                 for c in range(3):
                     values_inout[-2 - k, c, r] += blocks[source, 3 * r + c]
+
+
+@kernel
+def scatter_rows(place, column_start, row, start, triples, jacobian, weight, values_inout):
+    """Adds J_i^T G J_j of all row blocks to the upper blocks (k, 3, 3) of a pattern; pairs of triples that the pattern
+    does not couple are left out. place (n,): of each triple in the pattern; weight (slices, 6, LANES): G."""
+    for s in range(start.shape[0] - 1):
+        for lane in range(LANES):
+            g = load6(weight, s, lane)
+            if g[0] == 0.0 and g[1] == 0.0 and g[2] == 0.0:
+                continue
+            for i in range(start[s], start[s + 1]):
+                for j in range(start[s], start[s + 1]):
+                    first, second = place[triples[i, lane]], place[triples[j, lane]]
+                    # both orders of a pair come by; of two entries of one triple all count
+                    if first > second:
+                        continue
+                    low, high = column_start[second], column_start[second + 1]
+                    while low < high:
+                        middle = (low + high) // 2
+                        if row[middle] < first:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if low >= column_start[second + 1] or row[low] != first:
+                        continue
+                    for c in range(3):
+                        column = symmetric_multiply_vector(
+                            g, (jacobian[j, c, lane], jacobian[j, 3 + c, lane], jacobian[j, 6 + c, lane])
+                        )
+                        for r in range(3):
+                            values_inout[low, r, c] += (
+                                jacobian[i, r, lane] * column[0]
+                                + jacobian[i, 3 + r, lane] * column[1]
+                                + jacobian[i, 6 + r, lane] * column[2]
+                            )

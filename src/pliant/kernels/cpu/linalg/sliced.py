@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import prange
 
+from pliant.formulas.matrix3 import positive_inverse
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.lanes import LANES
 
@@ -69,8 +70,9 @@ def gather_matrix(start, column, part_start, source, target, blocks, free, diago
                     for lane in range(LANES):
                         both = free[s, r, lane] * free[s, c, lane]
                         values_out[own, 3 * r + c, lane] += both * diagonal[s, 3 * r + c, lane]
-                        if r == c:
-                            values_out[own, 3 * r + c, lane] += 1 - both
+                        # no sum with 1 - both: reassociated, it rounds small numbers off
+                        if r == c and both == 0:
+                            values_out[own, 3 * r + c, lane] = 1
 
 
 @kernel
@@ -112,22 +114,19 @@ def multiply_blocks(blocks, x, out):
 
 @kernel
 def invert_diagonals(start, values, extra, out):
-    """out (slices, 9, LANES): inverse of every diagonal block plus `extra` (slices, 9, LANES)."""
+    """out (slices, 9, LANES): inverse of every diagonal block plus `extra` (slices, 9, LANES); positive, whatever they
+    are."""
+    least = 8.0 * np.finfo(values.dtype).eps
     for s in range(start.shape[0] - 1):
-        e = start[s]
+        block, more = values[start[s]], extra[s]
         for lane in range(LANES):
-            a = np.empty(9)
-            for k in range(9):
-                a[k] = values[e, k, lane] + extra[s, k, lane]
-            c0 = a[4] * a[8] - a[5] * a[7]
-            c1 = a[5] * a[6] - a[3] * a[8]
-            c2 = a[3] * a[7] - a[4] * a[6]
-            determinant = a[0] * c0 + a[1] * c1 + a[2] * c2
-            scale = 1.0 / determinant if determinant > 0.0 else 0.0
-            out[s, 0, lane], out[s, 3, lane], out[s, 6, lane] = c0 * scale, c1 * scale, c2 * scale
-            out[s, 1, lane] = (a[2] * a[7] - a[1] * a[8]) * scale
-            out[s, 4, lane] = (a[0] * a[8] - a[2] * a[6]) * scale
-            out[s, 7, lane] = (a[1] * a[6] - a[0] * a[7]) * scale
-            out[s, 2, lane] = (a[1] * a[5] - a[2] * a[4]) * scale
-            out[s, 5, lane] = (a[2] * a[3] - a[0] * a[5]) * scale
-            out[s, 8, lane] = (a[0] * a[4] - a[1] * a[3]) * scale
+            xx = np.float64(block[0, lane]) + np.float64(more[0, lane])
+            yy = np.float64(block[4, lane]) + np.float64(more[4, lane])
+            zz = np.float64(block[8, lane]) + np.float64(more[8, lane])
+            yz = np.float64(block[7, lane]) + np.float64(more[7, lane])
+            xz = np.float64(block[6, lane]) + np.float64(more[6, lane])
+            xy = np.float64(block[3, lane]) + np.float64(more[3, lane])
+            i = positive_inverse((xx, yy, zz, yz, xz, xy), least)
+            out[s, 0, lane], out[s, 4, lane], out[s, 8, lane] = i[0], i[1], i[2]
+            out[s, 5, lane], out[s, 2, lane], out[s, 1, lane] = i[3], i[4], i[5]
+            out[s, 7, lane], out[s, 6, lane], out[s, 3, lane] = i[3], i[4], i[5]

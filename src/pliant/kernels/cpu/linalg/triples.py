@@ -5,7 +5,11 @@
 
 import numpy as np
 
+from pliant.formulas.matrix3 import positive_inverse
 from pliant.jit import kernel
+
+# Pivots of an inverse below this part of their diagonal number are rounding.
+LEAST_PIVOT = 1e-15
 
 
 @kernel
@@ -36,3 +40,18 @@ def quadratic_diagonal(blocks, u):
         for r in range(3):
             total += u[i, r] * (blocks[i, r, 0] * u[i, 0] + blocks[i, r, 1] * u[i, 1] + blocks[i, r, 2] * u[i, 2])
     return total
+
+
+@kernel
+def inverse_blocks(voigt):
+    """Blocks (n, 3, 3): inverses of symmetric positive ones in Voigt order (n, 6); components that have nothing at all
+    have nothing there either."""
+    out = np.empty((voigt.shape[0], 3, 3))
+    for k in range(voigt.shape[0]):
+        s = voigt[k]
+        i = positive_inverse((s[0], s[1], s[2], s[3], s[4], s[5]), LEAST_PIVOT)
+        out[k, 0, 0], out[k, 1, 1], out[k, 2, 2] = i[0], i[1], i[2]
+        out[k, 1, 2] = out[k, 2, 1] = i[3]
+        out[k, 0, 2] = out[k, 2, 0] = i[4]
+        out[k, 0, 1] = out[k, 1, 0] = i[5]
+    return out

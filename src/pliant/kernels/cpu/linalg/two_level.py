@@ -26,19 +26,25 @@ class TwoLevel(NamedTuple):
     work: np.ndarray
 
 
+# A pivot below this part of its diagonal number is rounding, and counts as this part.
+LEAST_PIVOT = 1e-15
+
+
 @kernel
 def factorise_dense(a_inout):
     """L of A = L L^T in the lower and L^T in the upper triangle, one over the diagonal on it.
 
-    (LAPACK would wake BLAS threads, whose spinning slows ours.)
+    A row that has nothing on its diagonal gets zero there: what cannot move stays. (LAPACK would wake BLAS threads,
+    whose spinning slows ours.)
     """
     for i in range(a_inout.shape[0]):
+        whole = a_inout[i, i]
         for j in range(i + 1):
             total = a_inout[i, j]
             for k in range(j):
                 total -= a_inout[i, k] * a_inout[j, k]
             if i == j:
-                a_inout[i, i] = 1.0 / math.sqrt(total)
+                a_inout[i, i] = 1.0 / math.sqrt(max(total, LEAST_PIVOT * whole)) if whole > 0.0 else 0.0
             else:
                 a_inout[i, j] = total * a_inout[j, j]
     for i in range(a_inout.shape[0]):

@@ -1,0 +1,50 @@
+"""How many threads a simulation uses: as asked, or what measuring shows to be quicker.
+
+Results do not depend on the number of threads, so it may change from step to step. On a machine whose other cores are
+busy, threads that wait for each other are slower than one.
+"""
+
+from time import perf_counter
+
+from pliant.jit import thread_count, use_threads
+
+# Steps that are not counted (they compile), steps of each trial, and steps between two trials.
+COMPILING, TRIAL, BETWEEN = 2, 3, 40
+# How much quicker several threads must be than one.
+WORTH = 0.95
+
+
+class Threads:
+    """Chooses between one thread and many for every step."""
+
+    def __init__(self, asked: int | None, groups: int):
+        """asked: a number of threads, or None. groups: of elements and rows; few of them are always for one thread."""
+        self.most = thread_count(asked, groups)
+        self.count = self.most
+        self.measures = asked is None and self.most > 1
+        self.done, self.times = 0, {1: [], self.most: []}
+
+    def run(self, step):
+        """Take one step, a function without arguments, with the threads that it is the turn of."""
+        if not self.measures:
+            with use_threads(self.most):
+                return step()
+        turn = self.done % BETWEEN
+        trying = self.done >= COMPILING and turn < COMPILING + 2 * TRIAL
+        count = (1 if turn % 2 else self.most) if trying else self.count
+        start = perf_counter()
+        with use_threads(count):
+            result = step()
+        self._note(count, perf_counter() - start, trying)
+        return result
+
+    def _note(self, count: int, seconds: float, trying: bool) -> None:
+        """Keep the time of a trial; at its end the quicker number of threads is taken."""
+        self.done += 1
+        if not trying:
+            return
+        self.times[count].append(seconds)
+        one, many = self.times[1], self.times[self.most]
+        if len(one) >= TRIAL and len(many) >= TRIAL:
+            self.count = self.most if min(many) < WORTH * min(one) else 1
+            self.times = {1: [], self.most: []}
