@@ -153,7 +153,7 @@ def test_prescribed_components_leave_small_numbers_as_they_are():
     restrict(np.arange(2), np.array([0, 1, 2]), np.arange(2), free, values)
     assert np.array_equal(values, kept)
     for dtype in (np.float32, np.float64):
-        pattern = sliced_pattern(2, np.zeros((0, 4), int), np.zeros(0, int))
+        pattern = sliced_pattern(2, [])
         lists = (pattern.part_start, pattern.source, pattern.target)
         diagonal = np.zeros((1, 9, LANES), dtype)
         diagonal[0, :, pattern.place] = block.ravel()
