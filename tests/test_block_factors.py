@@ -158,7 +158,7 @@ def test_prescribed_components_leave_small_numbers_as_they_are():
         diagonal = np.zeros((1, 9, LANES), dtype)
         diagonal[0, :, pattern.place] = block.ravel()
         packed, sums = pattern.pack(free, dtype, 1.0), np.empty((pattern.column.size, 9), dtype)
-        out, no_blocks = np.empty((len(pattern.column), 9, LANES), dtype), np.zeros((0, 10, 9), dtype)
+        out, no_blocks = np.empty((len(pattern.column), 9, LANES), dtype), np.zeros((0, 9), dtype)
         gather_matrix(pattern.start, pattern.column, *lists, no_blocks, packed, diagonal, sums, out)
         found = out[0].T[pattern.place].reshape(2, 3, 3)
         assert np.array_equal(found, np.array(kept, dtype))
