@@ -85,8 +85,7 @@ def demo_settings(seconds: float = SECONDS) -> RunSettings:
     return RunSettings(
         dt=STEP,
         seconds=seconds,
-        solver=pl.Dual(tolerance=1e-2),
-        precision="float32",
+        solver=pl.Newton(),
         frames_per_second=30,
         output=FILES,
         color="strain",

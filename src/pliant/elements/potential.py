@@ -3,7 +3,9 @@
 import numpy as np
 
 from pliant.elements.elements import Elements
+from pliant.elements.rows import ElementRows
 from pliant.kernels.cpu.hyperelastic import gather_nodes
+from pliant.kernels.lanes import LANES
 
 
 class ElementPotential:
@@ -63,14 +65,15 @@ class ElementPotential:
             own.warp(strain[own.points], rotation[own.points], self.slots)
         return self._gathered()
 
-    def row_impulses(self, rows, v: np.ndarray, h: float) -> np.ndarray:
-        """J^T R_c^-1 (b - J v) (n, 3) [N s] of the tets as rows (theory section 3) at velocities v (n, 3), with their
-        frames and strains `rows`: -h V J^T D ((e - e_plastic) + (h + beta) J v)."""
-        strain = h * rows.elastic
+    def warped_step(self, rows: ElementRows, u: np.ndarray, h: float) -> np.ndarray:
+        """h V J^T D (e + (h + beta) J u) (n, 3) [N s]: the impulses, with the sign of a gradient, of elements that are
+        linear in the frames at the start of a step and move with velocities u (n, 3)."""
+        strain = rows.elastic
         for own in self.elements.volumes:
-            share = (h * (h + own.damping))[:, None]
-            strain[own.points] += share * own.rates(v, rows.rotation[own.points])
-        return -self.warped(strain, rows.rotation)
+            rates = np.zeros((len(own.volume), 6, LANES))
+            own.subtract_rates(u, rows.rotation[own.points], rates)
+            strain[own.points] -= (h + own.damping)[:, None] * rates
+        return h * self.warped(strain, rows.rotation)
 
     def viscous(self, v: np.ndarray) -> np.ndarray:
         """Viscous forces (n, 3) [N] alone, with the sign of a gradient."""

@@ -52,18 +52,26 @@ class Tet10Set(VolumeSet):
         kernels.damp_points(space.deformation, frames, self.lam, self.mu, weight, space.viscous, space.stress)
         kernels.scatter_points(space.stress, self.gradients, True, self.own_slots(slots))
 
+    def subtract_rates(self, v: np.ndarray, rotation: np.ndarray, target: np.ndarray) -> None:
+        """target (point groups, 6, LANES) -= J v in frames `rotation`, for velocities v (n, 3).
+
+        Velocities are seen from a node of each body, so that one that moves as a whole has no rate at all, not a
+        rounded one.
+        """
+        seen = v.copy()
+        for part in self.parts:
+            nodes = np.unique(self.nodes[part.first : part.last])
+            seen[nodes] -= v[self.nodes[part.first, 0, 0]]
+        gradient = self._deformation(seen, self.gradients).reshape(-1, 3, 3, LANES)
+        turned = np.einsum("gkal,gkbl->gabl", rotation.reshape(-1, 3, 3, LANES), gradient)
+        doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
+        target -= doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
+
     def warp(self, strain: np.ndarray, rotation: np.ndarray, slots: np.ndarray) -> None:
         """Slots of V J^T D e for strains (point groups, 6, LANES) in frames `rotation`."""
         stress = np.empty(rotation.shape)
         kernels.warped_points(strain, rotation, self.lam, self.mu, self.volume, stress)
         kernels.scatter_points(stress, self.gradients, False, self.own_slots(slots))
-
-    def rates(self, v: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rates of strain J v (point groups, 6, LANES) [1/s], shear doubled, in frames `rotation`."""
-        gradient = self._deformation(np.ascontiguousarray(v), self.gradients).reshape(-1, 3, 3, LANES)
-        turned = np.einsum("gkal,gkbl->gabl", rotation.reshape(-1, 3, 3, LANES), gradient)
-        doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
-        return doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
 
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""

@@ -248,16 +248,14 @@ class Tet4Set(VolumeSet):
         arguments = (v, self.nodes, self.gradients, frames, *material, space.viscous)
         hyperelastic.damp_elements(*arguments, self.own_slots(slots))
 
+    def subtract_rates(self, v: np.ndarray, rotation: np.ndarray, target: np.ndarray) -> None:
+        """target (point groups, 6, LANES) -= J v in frames `rotation`, for velocities v (n, 3)."""
+        subtract_rates(v, self.nodes, self.gradients, rotation, target)
+
     def warp(self, strain: np.ndarray, rotation: np.ndarray, slots: np.ndarray) -> None:
         """Slots of V J^T D e for strains (point groups, 6, LANES) in frames `rotation`."""
         arguments = (strain, rotation, self.gradients, self.lam, self.mu, self.volume)
         kernels.element_elastic_impulses(*arguments, self.own_slots(slots))
-
-    def rates(self, v: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-        """Rates of strain J v (point groups, 6, LANES) [1/s], shear doubled, in frames `rotation`."""
-        opposite = np.zeros((self.groups, 6, LANES))
-        subtract_rates(np.ascontiguousarray(v), self.nodes, self.gradients, rotation, opposite)
-        return -opposite
 
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""

@@ -56,6 +56,6 @@ def internal_forces(state, elements: Elements, warped: bool) -> np.ndarray:
         return potential.evaluate(state.x, state.v)[2]
     strain = rows.elastic
     for own in elements.volumes:
-        strain[own.points] += state.span * own.rates(state.v, rows.rotation[own.points])
+        own.subtract_rates(-state.span * state.v, rows.rotation[own.points], strain[own.points])
     force = potential.warped(strain, rows.rotation)
     return force + potential.viscous(state.v) if elements.damped else force

@@ -107,10 +107,11 @@ class RowPotential:
             joints.follow(velocity)
         geometry = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
         answers = (self.new_slip, self.impulse, self.curvature)
-        energy = row_response(*geometry, self.compliance, velocity, joints.slices, joints.rate, *answers)
+        arguments = (self.compliance, velocity, joints.slices, joints.rate, *answers)
+        self.joint_energy, energy = row_response(*geometry, *arguments)
         if joints.slices:
             distance_curvatures(joints.blocks.arrays, self.estimate, joints.error, joints.h, self.curvature)
-        return energy
+        return self.joint_energy + energy
 
     def renew(self) -> None:
         """Shifts and slips follow what was last evaluated."""

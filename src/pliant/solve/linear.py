@@ -71,7 +71,7 @@ class LinearSolver:
         model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n = model.node_count
         u = prediction.u[:n]
-        right = self.elements.row_impulses(rows.elements, u, h)
+        right = -self.elements.warped_step(rows.elements, u, h)
         if self.extra_mass is not None:
             dragged = (1 + h * model.node_mass_damping)[:, None] * u
             right += (self.extra_mass @ (state.v + h * model.gravity - dragged).ravel()).reshape(-1, 3)

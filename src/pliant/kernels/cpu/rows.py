@@ -96,14 +96,16 @@ def row_response(
     curvature_out,
 ):
     """Impulses (slices, 3, LANES) and curvatures G (slices, 6, LANES) of soft rows at a velocity (triples, 3); returns
-    the rows' potential [J] (theory section 2, primal form).
+    the potentials [J] of the joints' rows and of the others (theory section 2, primal form).
 
     compliance (slices, 3, LANES): R > 0. joint_rate (joint_slices, 3, LANES): rates of the first slices, which are not
     linear in the velocity. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
     """
-    energy = 0.0
+    energy, of_joints = 0.0, 0.0
     rate, rest = np.empty(3), np.empty(3)
     for s in range(start.shape[0] - 1):
+        if s == joint_slices:
+            of_joints, energy = energy, 0.0
         for lane in range(LANES):
             for row in range(3):
                 if s < joint_slices:
@@ -128,4 +130,6 @@ def row_response(
                 )
                 impulse_out[s, row, lane], curvature_out[s, row, lane] = l, g
                 energy += e
-    return energy
+    if joint_slices == start.shape[0] - 1:
+        of_joints, energy = energy, 0.0
+    return of_joints, energy

@@ -118,7 +118,7 @@ class EliminatedSolver(DualSolver):
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
         right = np.zeros_like(prediction.u)
-        right[: model.node_count] = self.potential.row_impulses(rows.elements, prediction.u[: model.node_count], h)
+        right[: model.node_count] = -self.potential.warped_step(rows.elements, prediction.u[: model.node_count], h)
         joints = rows.equalities
         impulse = np.empty(weight.size)
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)

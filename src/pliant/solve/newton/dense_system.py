@@ -31,7 +31,7 @@ class DenseSystem:
 
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
         """The matrix from mass blocks (n, 3, 3) and the rows' curvatures G; prescribed components are unit rows."""
-        self.rows, n, free = rows, self.count, self.free.ravel()
+        n, free, self.jacobian = self.count, self.free.ravel(), rows.jacobian.copy()
         inertia = np.zeros((n, 3, n, 3))
         inertia[np.arange(n), :, np.arange(n)] = mass
         self.inertia = inertia.reshape(3 * n, 3 * n) * np.outer(free, free) + np.diag(1 - free)

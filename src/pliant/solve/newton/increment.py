@@ -89,6 +89,11 @@ class Increment:
             return self.evaluate(rest)[0]
         return known[1] + self.row_potential.evaluate(rest)
 
+    @property
+    def joint_energy(self) -> float:
+        """The part [J] of what was last evaluated that gaps of joints make."""
+        return self.row_potential.joint_energy
+
     def blocks(self) -> np.ndarray:
         """Diagonal blocks (triples, 3, 3) of mass, and of the stiffness with which bodies under load resist turning."""
         blocks = self.mass.copy()

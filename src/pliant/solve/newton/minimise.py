@@ -16,6 +16,8 @@ SUFFICIENT = 1e-4
 MOST_TRIALS, OVERSHOOT = 30, 0.3
 # Further steps with the same matrix that bring a step back to where joints fit.
 MOST_CORRECTIONS = 4
+# Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
+FITTED = 1e-4
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -52,9 +54,12 @@ def minimise(
     value, gradient = potential.evaluate(start)
     point, last = _Point(start, value - potential.go_on_from(start), gradient), None
     for iteration in range(max_iterations):
-        point.gradient = point.gradient * system.free
         exact = iteration > 0 and info.residual < NEAR
-        found = _direction(potential, system, point.gradient, iteration, last, exact)
+        _assemble(potential, system, exact, first=iteration == 0)
+        if iteration == 0 and potential.row_potential.joints.slices:
+            point = _fitted(potential, system, point)
+        point.gradient = point.gradient * system.free
+        found = _direction(potential, system, point.gradient, last, exact)
         new, factor = _line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
@@ -82,16 +87,20 @@ def minimise(
     return point.u, info
 
 
-def _direction(potential: Increment, system, gradient, iteration: int, last: float | None, exact: bool) -> _Direction:
-    """Newton's direction.
+def _assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:
+    """The Hessian at what was last evaluated.
 
-    exact: near the answer the Hessian is taken as it is, which converges faster; should it turn out not to be
-    positive there, as in compression, it is projected after all.
+    exact: near the answer the Hessian is taken as it is, which converges faster. first: of a step.
     """
     rows = potential.row_potential
     system.take(potential.element_terms(not exact))
-    x = potential.x if iteration == 0 else None
-    system.assemble(potential.blocks(), rows.rows, rows.curvature, x)
+    system.assemble(potential.blocks(), rows.rows, rows.curvature, potential.x if first else None)
+
+
+def _direction(potential: Increment, system, gradient, last: float | None, exact: bool) -> _Direction:
+    """Newton's direction with the Hessian just assembled; should an exact one turn out not to be positive, as in
+    compression, it is projected after all."""
+    rows = potential.row_potential
     size = system.local_norm(gradient)
     forcing = _clip(0.9 * (size / last) ** 2) if last else FIRST_FORCING
     if potential.following:
@@ -101,7 +110,8 @@ def _direction(potential: Increment, system, gradient, iteration: int, last: flo
     rows.foresee(direction)
     slope = float(dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
-        again = _direction(potential, system, gradient, iteration, last, False)
+        _assemble(potential, system, False)
+        again = _direction(potential, system, gradient, last, False)
         again.products += products
         return again
     return _Direction(direction, slope, size, products)
@@ -144,6 +154,27 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     return _Point(u, *potential.evaluate(u)), factor
 
 
+def _fitted(potential: Increment, system, point: _Point) -> _Point:
+    """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration."""
+    gap = potential.row_potential.largest_gap()
+    for _ in range(MOST_CORRECTIONS):
+        if gap <= FITTED:
+            break
+        new, _ = _restored(potential, system, point.u)
+        left = potential.row_potential.largest_gap()
+        if not (np.isfinite(new.value) and left < gap):
+            return _Point(point.u, *potential.evaluate(point.u))
+        point, gap = new, left
+    return point
+
+
+def _restored(potential: Increment, system, u: np.ndarray) -> tuple[_Point, int]:
+    """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
+    pull = potential.row_potential.restoring_impulses(system.jacobian)
+    correction, products = system.solve(system.free * pull, LARGEST_FORCING)
+    return _Point(u + correction, *potential.evaluate(u + correction)), products
+
+
 def _back_to_joints(potential: Increment, system, new: _Point, most: float, found: _Direction) -> _Point | None:
     """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
     to a value of at most `most`.
@@ -157,11 +188,8 @@ def _back_to_joints(potential: Increment, system, new: _Point, most: float, foun
         end = abs(float(dot(system.free * new.gradient, found.direction)))
         if new.value <= most and end <= OVERSHOOT * abs(found.slope):
             return new
-        pull = potential.row_potential.restoring_impulses(system.rows.jacobian)
-        correction, products = system.solve(system.free * pull, LARGEST_FORCING)
+        new, products = _restored(potential, system, new.u)
         found.products += products
-        trial = new.u + correction
-        new = _Point(trial, *potential.evaluate(trial))
     return new if np.isfinite(new.value) and new.value <= most else None
 
 

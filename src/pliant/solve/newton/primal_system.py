@@ -3,6 +3,7 @@
 import numpy as np
 from numba import get_num_threads
 
+from pliant.kernels.cpu.linalg.augmented import Augmented, augment
 from pliant.kernels.cpu.linalg.pcg import (
     BlockJacobi,
     FactorPreconditioner,
@@ -16,6 +17,7 @@ from pliant.kernels.cpu.linalg.pcg import (
 from pliant.kernels.cpu.linalg.row_diagonals import add_row_diagonals
 from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
 from pliant.kernels.cpu.linalg.triples import dot
+from pliant.kernels.cpu.linalg.two_level import TwoLevel
 from pliant.kernels.lanes import LANES
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
@@ -29,6 +31,8 @@ from pliant.solve.newton.library_factor import LibraryFactor
 DIRECT_WORK, MOST_PIECES = 25_000, 150
 MOST_TRIPLES = 20_000
 MAX_ITERATIONS = 2000
+# Rows of joints up to which they are met exactly by the preconditioner.
+MOST_STIFF_ROWS = 150
 # Choices of the linear solver with block Jacobi alone.
 ONE_LEVEL = ("jacobi", "matrix-free")
 LIBRARIES = ("superlu", "pardiso")
@@ -46,7 +50,7 @@ class PrimalSystem:
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
-        self.pieces = Pieces.of(model)
+        self.pieces, self.joint_slices = Pieces.of(model), len(model.joints.start) - 1
         self.factors = None
         # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
         small = self.count <= min(direct_work / 5, MOST_TRIPLES) or self.pieces.count > MOST_PIECES
@@ -107,6 +111,11 @@ class PrimalSystem:
         else:
             self._precondition(x)
 
+    @property
+    def jacobian(self) -> np.ndarray:
+        """Jacobians (entries, 9, LANES) of the rows as last assembled."""
+        return self.rows.jacobian
+
     def _extra_diagonals(self) -> np.ndarray:
         """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
         extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
@@ -118,8 +127,37 @@ class PrimalSystem:
         if self.linear in ONE_LEVEL:
             self.preconditioner = BlockJacobi(self.inverse)
         elif x is not None:
-            arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
-            self.preconditioner = two_level(self.placed_pieces, self.pattern, *arguments)
+            which = self._stiff_rows()
+            self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
+
+    def _two_level(self, x: np.ndarray) -> TwoLevel:
+        arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
+        return two_level(self.placed_pieces, self.pattern, *arguments)
+
+    def _stiff_rows(self) -> np.ndarray:
+        """Rows (m, 3) of joints that push: slice, row in its block, lane."""
+        slice_, row, lane = np.nonzero(self.rows.weight[: self.joint_slices, :3])
+        return np.stack([slice_, row, lane], axis=1)
+
+    def _augmented(self, which: np.ndarray, x: np.ndarray) -> Augmented:
+        """Two levels of what there is without joints, and the joints' rows exactly."""
+        rows, free, start = self.rows, self.packed_free.ravel(), self.rows.start
+        first = start[self.joint_slices]
+        loose = RowTerms(
+            start[self.joint_slices :] - first,
+            rows.offset[first:],
+            rows.jacobian[first:],
+            rows.weight[self.joint_slices :],
+        )
+        extra, inverse = np.zeros_like(self.inverse), np.empty_like(self.inverse)
+        add_row_diagonals(loose, free, extra)
+        invert_diagonals(self.pattern.start, self.matrix.values, extra, inverse)
+        arguments = (self.matrix, loose, self.packed_free, inverse, x)
+        base = two_level(self.placed_pieces, self.pattern, *arguments)
+        size = len(which)
+        answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
+        augment(base, rows, which, free, answers, factors)
+        return Augmented(base, answers, factors, np.empty(size))
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""

@@ -111,16 +111,17 @@ class NewtonSolver:
     def _start(self, potential: Increment, u: np.ndarray) -> np.ndarray:
         """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
 
-        So the elastic energy after a step is at most all energy before it, however wrong the guess.
+        So the elastic energy after a step is at most all energy before it, however wrong the guess. Gaps of joints do
+        not count: iterations begin with closing them.
         """
         potential.row_potential.follow_slip(u)
         guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
-        most = potential.value_at_rest(rest, self.known)
-        value, _ = potential.evaluate(guess)
+        most = potential.value_at_rest(rest, self.known) - potential.joint_energy
+        value = potential.evaluate(guess)[0] - potential.joint_energy
         while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
             share = 0.5 * share if share > SHORTEST_START else 0.0
             u = rest + share * (guess - rest)
-            value, _ = potential.evaluate(u)
+            value = potential.evaluate(u)[0] - potential.joint_energy
         # pins may move far enough to invert elements
         if not np.isfinite(value) and np.all(np.isfinite(u)) and potential.tangle_the_infinite():
             return self._start(potential, guess)

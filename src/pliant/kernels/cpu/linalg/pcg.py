@@ -12,6 +12,7 @@ from numba import prange
 from numba.extending import overload
 
 from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.linalg.augmented import Augmented, apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, solve_factored
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.kernels.cpu.linalg.two_level import TwoLevel, apply_two_level
@@ -195,6 +196,7 @@ def apply_factor(preconditioner, r, z):
 COMPILED_PRECONDITIONERS = {
     BlockJacobi: apply_block_jacobi,
     TwoLevel: apply_two_level,
+    Augmented: apply_augmented,
     FactorPreconditioner: apply_factor,
 }
 
