@@ -107,7 +107,7 @@ def test_one_function_with_other_parameters_shares_its_code():
     for body in bodies:
         body.pin(body.nodes.x < 0.001)
     sim = scene.simulate(dt=0.1, threads=1)  # steps longer than the slowest vibration: soon at rest
-    laws = sim.working_solver.laws
+    laws = [own.own_law for own in sim.model.elements.sets]
     assert len(laws) == 2 and laws[0].evaluate is laws[1].evaluate and type(laws[0].law) is type(laws[1].law)
     sim.step(60)
     assert sim.info.converged
@@ -186,7 +186,7 @@ sys.path.insert(0, {tests!r})
 from test_custom_material import OURS, beam
 sim = beam(OURS)[0].simulate(dt=1 / 60, threads=1).step(1)
 sim.stress(sim.scene.soft_bodies[0])
-law = sim.working_solver.laws[0]
+law = sim.model.elements.sets[0].own_law
 for kernel in (law.evaluate, law.moduli, law.stresses):
     assert sum(kernel.stats.cache_hits.values()) == 1 and not kernel.stats.cache_misses, kernel.stats
 print("found")

@@ -21,8 +21,8 @@ from pliant.formulas.svd import nearest_rotation, positive_part, signed_svd
 from pliant.kernels.laws import LAWS
 from pliant.scene.materials import LAWS as NAMED_LAWS
 
-# the elements of a mass-spring body carry nothing; its law is that of the springs
-NAMES = tuple(name for name in LAWS if name != "springs")
+# springs are a law of edges, not of volumes
+NAMES = tuple(name for name, law in LAWS.items() if law.volume)
 ROTATED = tuple(name for name in NAMES if name != "linear")  # laws of the signed principal stretches
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 MODULUS = LAM + 2 * MU

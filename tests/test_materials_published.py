@@ -98,7 +98,7 @@ def test_rotated_state():
         assert np.abs(p - stress).max() <= CLOSE * np.abs(stress).max(), name
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", [name for name, law in LAWS.items() if law.volume])
 def test_only_the_linear_law_feels_a_rotation(name):
     """MAT-04, objectivity: psi(R S) = psi(S) and P(R S) = R P(S) to 1e-12 (rounding); not so for the linear law."""
     turn, s = rotated_state()

@@ -1,1 +1,1 @@
-"""Deformable things: their laws, rows, springs, and the recovery of tangled bodies."""
+"""Deformable things: kinds, laws, element sets and their potential; elements as rows; tangled bodies."""

@@ -17,7 +17,7 @@ from pliant.kernels.cpu import hyperelastic, stiffness
 from pliant.kernels.cpu.element_rates import subtract_rates
 from pliant.kernels.cpu.stiffness import ElementTerms, TetProducts
 from pliant.kernels.lanes import LANES, from_lanes
-from pliant.kernels.laws import LAWS, Law
+from pliant.kernels.laws import Law, law_facts
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ElementSet:
     @property
     def facts(self) -> Law:
         """What solvers must know of the law."""
-        return LAWS[self.law]
+        return law_facts(self.law)
 
     @property
     def groups(self) -> int:

@@ -97,12 +97,17 @@ LAWS = {
     "neohookean": Law(Neohookean, m.psi_neohookean, m.stress_neohookean, m.dstress_neohookean),
     "stable_neohookean": Law(StableNeohookean, *STABLE_NEOHOOKEAN),
     "springs": Law(row_form=True, may_tangle=False, volume=False),
-    # a user's energy; its parameters and formulas are made with it
-    "custom": Law(),
 }
+# Of a user's energy; its parameters and formulas are made with it.
+CUSTOM = Law()
 FORMULAS = {law.parameters: (law.psi, law.stress, law.dstress) for law in LAWS.values() if law.parameters}
 # How the names of users' laws begin: tuples of numbers, the parameters of their formulas.
 USER_LAW = "UserLaw"
+
+
+def law_facts(name: str) -> Law:
+    """What solvers must know of a law; of a name that is not in the table, that of a user's energy."""
+    return LAWS.get(name, CUSTOM)
 
 
 def deform(law, f, group, lane):

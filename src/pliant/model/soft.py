@@ -9,7 +9,7 @@ from pliant.elements.sets import ElementSet, Part, Tet4Set
 from pliant.elements.springs import SpringSet
 from pliant.errors import SceneError
 from pliant.kernels.lanes import LANES, group_count, to_lanes
-from pliant.kernels.laws import LAWS
+from pliant.kernels.laws import law_facts
 from pliant.meshes import quadratic
 from pliant.meshes.topology import TET_EDGES, row_keys
 from pliant.model.model import Pinned
@@ -21,7 +21,7 @@ SETS = {TET4: Tet4Set, TET10: Tet10Set, SPRING: SpringSet}
 def build_soft(softs: list[Soft], node_start: np.ndarray, triple_count: int) -> dict:
     """Node arrays of all soft bodies, and their elements."""
     # a law that knows no rotation has as rest shape the body as the scene puts it
-    shapes = [body.mesh.points if LAWS[body.material.law].rotates else body.nodes.positions for body in softs]
+    shapes = [body.mesh.points if law_facts(body.material.law).rotates else body.nodes.positions for body in softs]
     rest = np.concatenate([*shapes, np.zeros((0, 3))])
     elements = build_elements(softs, node_start, rest, triple_count)
     mass, stiffness, damping = np.zeros((3, len(rest)))
@@ -65,7 +65,7 @@ def build_elements(softs: list[Soft], node_start: np.ndarray, rest: np.ndarray, 
 
 def kind_of(body: Soft) -> Kind:
     """The kind of a soft body's elements."""
-    if LAWS[body.material.law].volume:
+    if law_facts(body.material.law).volume:
         return TET4 if body.mesh.order == 1 else TET10
     if body.mesh.order != 1:
         raise SceneError(

@@ -6,7 +6,6 @@ from pliant.elements.elements import Elements
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
 from pliant.elements.springs import NO_JOINT
-from pliant.kernels.lanes import LANES
 from pliant.model.loads import node_forces
 from pliant.rows import joints as joint_rows
 from pliant.rows.joints import DISTANCE, POINTS
@@ -55,20 +54,8 @@ def internal_forces(state, elements: Elements, warped: bool) -> np.ndarray:
         potential.take_frames(start, rows.rotation)
     if not warped:
         return potential.evaluate(state.x, state.v)[2]
-    strain = rows.elastic + state.span * strain_rates(elements, rows.rotation, state.v)
+    strain = rows.elastic
+    for own in elements.volumes:
+        own.subtract_rates(-state.span * state.v, rows.rotation[own.points], strain[own.points])
     force = potential.warped(strain, rows.rotation)
     return force + potential.viscous(state.v) if elements.damped else force
-
-
-def strain_rates(elements, rotation: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Rates of strain (point groups, 6, LANES) [1/s], shear doubled, in frames (point groups, 9, LANES) at node
-    velocities v (n, 3)."""
-    rates = np.zeros((elements.point_groups, 6, LANES))
-    for own in elements.volumes:
-        corner = v[own.nodes]
-        gradients = own.gradients.reshape(own.groups, 3, 3, LANES)
-        gradient = np.einsum("gkla,gkbl->gabl", corner[:, :3] - corner[:, 3:], gradients)
-        turned = np.einsum("gkal,gkbl->gabl", rotation[own.points].reshape(-1, 3, 3, LANES), gradient)
-        doubled = (turned + turned.transpose(0, 2, 1, 3)).reshape(-1, 9, LANES)
-        rates[own.points] = doubled[:, [0, 4, 8, 5, 2, 1]] * np.array([0.5, 0.5, 0.5, 1, 1, 1])[:, None]
-    return rates

@@ -6,8 +6,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from pliant.kernels.lanes import LANES
 from pliant.rows.table import Rows
 
-# Most triples of a system that is solved this way.
-MOST_TRIPLES = 48
+# Most triples of a system that is solved this way: beyond it compiled factors are quicker.
+MOST_TRIPLES = 16
 # Where xx, yy, zz, yz, xz, xy stand in a symmetric matrix.
 SYMMETRIC = [[0, 5, 4], [5, 1, 3], [4, 3, 2]]
 
