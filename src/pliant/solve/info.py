@@ -8,7 +8,7 @@ class Info:
     """The last step: iterations (products with the matrix, or sweeps), the residual by which the solver stops, whether
     it met the tolerance, rows.
 
-    imbalance: how far the step is from its equations, by one measure for all solvers (stepping.residual); a step with
+    imbalance: how far the step is from its equations, by one measure for all solvers (solve.residual); a step with
     more than a half has not converged.
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest

@@ -12,8 +12,8 @@ from pliant.model.state import State
 from pliant.solve.dual.drift import close_gaps
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
+from pliant.solve.residual import residual
 from pliant.stepping.dynamics import integrate, predict
-from pliant.stepping.residual import residual
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0

@@ -3,11 +3,15 @@
 import numpy as np
 
 from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
+from pliant.solve.info import Info
+from pliant.solve.residual import residual
 
 # Rounding of energies relative to their parts.
 ROUNDING = 1e-13
 # Gaps of rigid joints, relative to their reach, that a converged step may leave.
 GAP = 1e-5
+# Imbalance (solve.residual) that a converged step with joints may leave.
+IMBALANCE = 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.
 BALANCED = 1e-3
 
@@ -40,9 +44,15 @@ class StepCriterion:
         # from a standstill, the first correction is all of the motion
         return float(np.sqrt(correction / scale)) if scale > 0 else 1.0
 
-    def fits(self) -> bool:
-        """Whether all rigid joints do."""
-        return self.potential.row_potential.largest_gap() <= GAP
+    def fits(self, u: np.ndarray, info: Info) -> bool:
+        """Whether all rigid joints do at u, where the potential was evaluated last, and things that weigh too little to
+        count in the energy are in balance with them as well."""
+        potential = self.potential
+        if not potential.row_potential.joints.slices:
+            return True
+        if potential.row_potential.largest_gap() > GAP:
+            return False
+        return residual(potential.problem, potential.solution(u, info), "implicit") <= IMBALANCE
 
 
 class StaticCriterion(StepCriterion):

@@ -10,8 +10,9 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import crossing_time, renew_tangles
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
 from pliant.rows.potential import JointsAhead, RowPotential
+from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.problem import Problem, mass_blocks, warm_impulses
+from pliant.solve.problem import Problem, Solution, mass_blocks, warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
@@ -25,7 +26,7 @@ class Increment:
         joints relative to their mobility."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
-        self.free = free
+        self.free, self.problem = free, problem
         self.model, self.elements = model, elements
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = mass_blocks(model, prediction, h)
@@ -69,6 +70,13 @@ class Increment:
         value += self.row_potential.evaluate(u)
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
+
+    def solution(self, u: np.ndarray, info: Info) -> Solution:
+        """Velocities u, where the potential was evaluated last, as a solution."""
+        rows = self.row_potential
+        found = {"tangled": self.tangled, "internal": self.internal_forces(u)}
+        found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
+        return Solution(u, rows.best_impulses(), info, **found)
 
     def internal_forces(self, u: np.ndarray) -> np.ndarray:
         """Forces (n, 3) [N] of elements and of what pressures change, with the sign of a gradient, at u, where they

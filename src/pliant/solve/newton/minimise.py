@@ -79,7 +79,7 @@ def minimise(
         correction = abs(found.slope) + lag
         info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
         whole = factor >= WHOLE or correction <= (WHOLE * tolerance) ** 2 * scale
-        if info.residual <= tolerance and whole and criterion.fits():
+        if info.residual <= tolerance and whole and criterion.fits(point.u, info):
             info.converged = True
             break
         last = found.size

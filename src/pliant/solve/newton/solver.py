@@ -85,17 +85,15 @@ class NewtonSolver:
     def _solution(self, problem: Problem, potential: Increment, u: np.ndarray, info: Info) -> Solution:
         """What was found, with the report completed."""
         model, table, rows = problem.model, problem.rows.table, potential.row_potential
+        solution = potential.solution(u, info)
         self.known = potential.end(u)
         warn_of_tangles(model, problem.state, potential.tangled)
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled) if left > 0]
         info.rows = int(count_rows(table.start, table.jacobian))
-        impulse, torque = rows.best_impulses(), None
         if rows.joints.slices:
-            torque = rows.joints.late_torque(impulse[: rows.joints.slices])
-        memory = {"change": u - problem.prediction.u}
-        found = {"tangled": potential.tangled, "late_torque": torque, "internal": potential.internal_forces(u)}
-        found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
-        return Solution(u, impulse, info, memory, **found)
+            solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices])
+        solution.memory = {"change": u - problem.prediction.u}
+        return solution
 
     def _static_start(self, potential: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""
