@@ -15,7 +15,7 @@ from pliant.output.drawing.camera import Camera
 
 LAWS = ("corotated", "arap", "stvk", "fixed_corotated", "stable_neohookean", "neohookean")
 SIDE, SHOWN = 0.3, (0, 3, 8, 20, 30, 240)  # m, steps of the picture
-MESH = pl.meshes.box((SIDE, SIDE, SIDE), cells=4)
+MESH = pl.meshes.box((SIDE, SIDE, SIDE), cells=4, pattern="six")
 
 
 def tangled_scene(laws) -> tuple[pl.Scene, list]:

@@ -26,7 +26,7 @@ def material_of(law: str, young: float, poisson: float) -> pl.Material:
 def tangled(material: pl.Material, rate: int, seed: int):
     """A block of 3 x 3 x 3 cells held on one side, its other nodes anywhere."""
     scene = pl.Scene(gravity=(0, 0, 0))
-    body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=3), material)
+    body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=3, pattern="six"), material)
     body.pin(body.nodes.x < 1e-6)
     sim = scene.simulate(dt=1 / rate, threads=1)
     x = sim.positions(body).copy()
@@ -83,7 +83,7 @@ def test_users_law_with_a_barrier_recovers():
 def test_single_inverted_element_follows_its_law():
     """A node pushed through its neighbours: few elements of many are inverted, and their law is finite there."""
     scene = pl.Scene(gravity=(0, 0, 0))
-    body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=4), material_of("corotated", 1e6, 0.3))
+    body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=4, pattern="six"), material_of("corotated", 1e6, 0.3))
     sim = scene.simulate(dt=1 / 60, threads=1)
     x = sim.positions(body).copy()
     x[np.argmin(np.sum(x**2, axis=1))] = SIDE / 2.5
@@ -124,7 +124,7 @@ def test_first_step_from_rest_converges():
     solutions = []
     for tolerance in (1e-4, 1e-10):
         scene = pl.Scene(gravity=(0, 0, 0))
-        body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=3), pl.Material.corotated(1e5, 0.3, DENSITY))
+        body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=3, pattern="six"), pl.Material.corotated(1e5, 0.3, DENSITY))
         sim = scene.simulate(dt=0.02, solver=pl.Newton(tolerance=tolerance), threads=1)
         sim.set_positions(body, sim.positions(body) @ np.array([[1.3, 0.2, 0], [0, 1, 0], [0, 0.1, 0.9]]))
         sim.step()

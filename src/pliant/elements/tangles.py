@@ -2,9 +2,9 @@
 
 Every law has equilibria with inverted elements, nearly incompressible ones above all, and some laws say nothing of such
 elements, or infinity. A soft body is tangled when more than a few of its elements are inverted, or any at which its
-energy is not finite. From then on all of it follows mu |F - R|^2, which pulls every element to its shape by itself,
-until none has been inverted for the time a shear wave takes through the body. `info.tangled` names such bodies, and a
-warning says when it begins.
+energy is not finite. From then on all of it follows mu |F - R|^2, which pulls every element to its shape by itself.
+That ends when no element has been inverted for the time a shear wave takes through the body. What energy it gains by a
+change of law is taken from its motion. `info.tangled` names such bodies, and a warning says when it begins.
 """
 
 import warnings
@@ -30,6 +30,36 @@ def renew_tangles(model, potential: ElementPotential, state, h: float) -> np.nda
         potential.evaluate(state.x)
         tangled |= some & ~np.isfinite(potential.body_energies())
     return np.where(tangled, [crossing_time(model, i) for i in range(len(cells))], np.maximum(left - h, 0.0))
+
+
+def excess_energies(potential: ElementPotential, state, tangled: np.ndarray) -> np.ndarray:
+    """The energy (soft,) [J] that bodies gain in a step in which they begin or cease to be pulled back, tangled (soft,)
+    being the times that are left: that of one law beyond that of the other."""
+    begins, ends = (tangled > 0) & (state.tangled == 0), (tangled == 0) & (state.tangled > 0)
+    if not (begins | ends).any():
+        return np.zeros(len(tangled))
+    energies = []
+    for laws in (None, (begins | ends).astype(float)):
+        potential.take_laws(laws)
+        potential.evaluate(state.x)
+        energies.append(potential.body_energies())
+    own, pulled = energies
+    gained = np.where(begins, pulled - own, own - pulled)
+    return np.where((begins | ends) & np.isfinite(gained), np.maximum(gained, 0.0), 0.0)
+
+
+def slowed(model, u: np.ndarray, excess: np.ndarray) -> np.ndarray:
+    """Velocities (triples, 3) of which those of bodies, seen from their mean, carry less kinetic energy by `excess`
+    (soft,) [J], as far as there is any: what pulls a body back must not make it faster."""
+    u = u.copy()
+    for body in np.flatnonzero(excess):
+        nodes = slice(model.node_start[body], model.node_start[body + 1])
+        mass, free = model.node_mass[nodes, None], model.free[nodes]
+        mean = (mass * u[nodes]).sum(axis=0) / mass.sum()
+        kinetic = 0.5 * float(np.sum(free * mass * (u[nodes] - mean) ** 2))
+        share = np.sqrt(max(1.0 - excess[body] / kinetic, 0.0)) if kinetic > 0 else 1.0
+        u[nodes] = np.where(free > 0, mean + share * (u[nodes] - mean), u[nodes])
+    return u
 
 
 def crossing_time(model, body: int) -> float:

@@ -7,7 +7,7 @@ constant that completes the square is left out: in a static solve, with h withou
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.elements.tangles import crossing_time, renew_tangles
+from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.info import Info
@@ -31,7 +31,6 @@ class Increment:
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
-        self.push = multiply_diagonal(self.mass, prediction.u)
         joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         loose = prediction.inverse_mass.copy()  # as if nothing were pinned
         loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
@@ -41,6 +40,9 @@ class Increment:
         if elements.elements.damped:
             elements.take_frames(self.x, rows.elements.rotation)
         self.tangled = renew_tangles(model, elements, state, h)
+        excess = excess_energies(elements, state, self.tangled)
+        self.predicted = slowed(model, prediction.u, excess) if excess.any() else prediction.u
+        self.push = multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 

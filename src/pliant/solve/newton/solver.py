@@ -43,7 +43,8 @@ class NewtonSolver:
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of an implicit step, impulses, and what it took."""
-        potential, predicted = self._potential(problem), problem.prediction.u
+        potential = self._potential(problem)
+        predicted = potential.predicted
         change = problem.state.memory.get(self.name, {}).get("change")
         start = predicted if change is None else predicted + self.system.free * change
         start = self._turning_little(problem, start)
