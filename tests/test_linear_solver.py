@@ -149,9 +149,9 @@ def test_joints_and_contacts_agree_with_newton():
             assert len(sim.contacts.impulses) > 0
         return [np.abs(one - two).max() for one, two in zip(*ends)]
 
-    block, joined = difference(0.005)
-    assert block <= 1e-4 and joined <= 5e-3
-    assert difference(0.0025)[1] == pytest.approx(joined / 2, rel=0.15)
+    block, joined = difference(0.0025)
+    assert block <= 1e-4 and joined <= 2.5e-3
+    assert difference(0.00125)[1] == pytest.approx(joined / 2, rel=0.15)
 
 
 def test_what_it_cannot_do_is_refused_before_the_first_step():

@@ -55,13 +55,23 @@ class LinearSolver:
         u[:n] += change
         info = Info(f"linear {self.options.factor}", iterations, linear=self.options.factor)
         if not rows.table.slices:
-            return Solution(u, np.zeros(rows.table.target.shape), info)
+            return self._balanced(problem, Solution(u, np.zeros(rows.table.target.shape), info))
         estimate = prediction.inverse_mass.copy()
         estimate[:n] = self.mobility
         factor = self.factors.factor
         change, impulse, rows_info = self.rows.solve_rows(problem, rows.table, u, estimate, factor, model.free)
         rows_info.solver, rows_info.linear = info.solver, info.linear
-        return Solution(u + change, impulse, rows_info)
+        return self._balanced(problem, Solution(u + change, impulse, rows_info))
+
+    def _balanced(self, problem: Problem, solution: Solution) -> Solution:
+        """The solution with the forces in which consistent mass differs from lumped mass counted as internal."""
+        if self.extra_mass is not None:
+            model, state, h, n = problem.model, problem.state, problem.h, problem.model.node_count
+            u = solution.u[:n]
+            speed = (1 + h * model.node_mass_damping)[:, None] * u - state.v - h * model.gravity
+            inertia = (self.extra_mass @ speed.ravel()).reshape(-1, 3)
+            solution.internal = (self.elements.warped_step(problem.rows.elements, u, h) + inertia) / h
+        return solution
 
     def _right_hand_side(self, problem: Problem) -> np.ndarray:
         """M (v + h g) + h f - h K (x - X) - (M + h C + h^2 K) u* (n, 3), free components.

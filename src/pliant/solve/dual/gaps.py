@@ -1,4 +1,4 @@
-"""Closing the gaps of joints by moving positions; see solve.drift for when."""
+"""Closing the gaps of joints by moving positions; see solve.dual.drift for when."""
 
 import numpy as np
 

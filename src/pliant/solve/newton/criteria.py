@@ -8,8 +8,9 @@ from pliant.solve.residual import residual
 
 # Rounding of energies relative to their parts.
 ROUNDING = 1e-13
-# Gaps of rigid joints, relative to their reach, that a converged step may leave.
-GAP = 1e-5
+# Gaps of rigid joints, relative to their reach and to the tolerance, that a converged step may leave, and the least gap
+# that is asked for.
+GAP, LEAST_GAP = 1e-3, 1e-10
 # Imbalance (solve.residual) that a converged step with joints may leave.
 IMBALANCE = 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.
@@ -44,13 +45,13 @@ class StepCriterion:
         # from a standstill, the first correction is all of the motion
         return float(np.sqrt(correction / scale)) if scale > 0 else 1.0
 
-    def fits(self, u: np.ndarray, info: Info) -> bool:
+    def fits(self, u: np.ndarray, info: Info, tolerance: float) -> bool:
         """Whether all rigid joints do at u, where the potential was evaluated last, and things that weigh too little to
         count in the energy are in balance with them as well."""
         potential = self.potential
         if not potential.row_potential.joints.slices:
             return True
-        if potential.row_potential.largest_gap() > GAP:
+        if potential.row_potential.largest_gap() > max(GAP * tolerance, LEAST_GAP):
             return False
         return residual(potential.problem, potential.solution(u, info), "implicit") <= IMBALANCE
 

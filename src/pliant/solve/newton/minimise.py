@@ -78,8 +78,8 @@ def minimise(
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         correction = abs(found.slope) + lag
         info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
-        whole = factor >= WHOLE or correction <= (WHOLE * tolerance) ** 2 * scale
-        if info.residual <= tolerance and whole and criterion.fits(point.u, info):
+        whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
+        if info.residual <= tolerance and whole and criterion.fits(point.u, info, tolerance):
             info.converged = True
             break
         last = found.size
