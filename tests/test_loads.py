@@ -45,7 +45,9 @@ def test_faces_enclose_the_body(name):
     np.testing.assert_allclose(faces.areas @ faces.normals, 0, atol=1e-13 * faces.areas.sum())
     flux = np.einsum("ij,ij->i", faces.centres - body.nodes.positions.mean(axis=0), faces.normals)
     assert faces.areas @ flux / 3 == pytest.approx(body.mesh.volume, rel=1e-12)
-    np.testing.assert_allclose(faces.centres, body.nodes.positions[faces.triangles].mean(axis=1), rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(
+        faces.centres, body.nodes.positions[faces.triangles].mean(axis=1), rtol=1e-14, atol=1e-14
+    )
     assert np.array_equal(np.stack([faces.x, faces.y, faces.z], axis=1), faces.centres)
     assert body.faces is faces  # made once
 

@@ -124,7 +124,9 @@ def test_first_step_from_rest_converges():
     solutions = []
     for tolerance in (1e-4, 1e-10):
         scene = pl.Scene(gravity=(0, 0, 0))
-        body = scene.add_soft(pl.meshes.box((SIDE, SIDE, SIDE), cells=3, pattern="six"), pl.Material.corotated(1e5, 0.3, DENSITY))
+        body = scene.add_soft(
+            pl.meshes.box((SIDE, SIDE, SIDE), cells=3, pattern="six"), pl.Material.corotated(1e5, 0.3, DENSITY)
+        )
         sim = scene.simulate(dt=0.02, solver=pl.Newton(tolerance=tolerance), threads=1)
         sim.set_positions(body, sim.positions(body) @ np.array([[1.3, 0.2, 0], [0, 1, 0], [0, 0.1, 0.9]]))
         sim.step()
