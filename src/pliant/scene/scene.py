@@ -64,7 +64,7 @@ class Scene:
         return body
 
     def join(self, joint):
-        """Add a joint (pliant.Ball, Fixed, Distance, Hinge) between two bodies of this scene, or one and pliant.world."""
+        """Add a joint (pliant.Ball, Fixed, Distance, Hinge) between two of its bodies, or one and pliant.world."""
         if not isinstance(joint, tuple(JOINTS.values())):
             raise SceneError(f"join needs one of the joints {', '.join(JOINTS)}, got {type(joint).__name__}")
         for side in (joint.a, joint.b):
