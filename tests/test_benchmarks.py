@@ -1,12 +1,14 @@
 """Benchmarks run, and say what they could not run; no timing is asserted."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
 
 from pliant.benchmarks import _isolated, peers
 from pliant.benchmarks._cantilever_scaling import fit
+from pliant.benchmarks.order import draw
 from pliant.cli.group import main
 
 
@@ -56,3 +58,14 @@ def test_the_exponent_of_a_power_law():
     cases = [{"tets": n, "ms_per_step": 2 * n**1.25} for n in (10, 100, 1000)]
     assert fit([*cases, {"unavailable": "crashed"}]) == {"exponent": pytest.approx(1.25)}
     assert "unavailable" in fit(cases[:1])
+
+
+def test_ten_node_tets_are_nearer_the_answer(tmp_path):
+    """Two cells high: linear tets miss more than a third of the deflection, ten-node tets a few parts in a hundred."""
+    result = json.loads(bench("order", "--quick", "--json")[0])
+    errors = {
+        (case["nodes_per_tet"], case["cells_high"], case["poisson"]): case["tip_error"] for case in result["cases"]
+    }
+    assert len(errors) == 8 and errors[4, 2, 0.3] > 0.3 and errors[10, 2, 0.3] < 0.02
+    draw(result, tmp_path / "plot.svg")
+    assert ElementTree.parse(tmp_path / "plot.svg").getroot().tag.endswith("svg")
