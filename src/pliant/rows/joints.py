@@ -112,7 +112,17 @@ class JointBlocks:
         a, b = ((side.kind, side.index, side.local, side.offset, side.frame) for side in (self.a, self.b))
         return JointArrays(self.family, *a, *b, self.rest, self.start, self.slice, self.lane)
 
-    @property
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The blocks (k,) that hold points."""
+        return np.flatnonzero(np.isin(self.family, POINTS))
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """The blocks (k,) that keep coordinates within limits."""
+        return np.flatnonzero(self.family == LIMIT)
+
+    @cached_property
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)
@@ -164,7 +174,7 @@ def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: fl
 
 def _bound_limits(blocks: JointBlocks, rows: Rows) -> None:
     """A limit pushes only inwards."""
-    limits = np.flatnonzero(blocks.family == LIMIT)
+    limits = blocks.limits
     rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0
 
 

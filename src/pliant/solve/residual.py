@@ -12,7 +12,7 @@ from pliant.elements.potential import ElementPotential
 from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.kernels.cpu.rows import add_row_impulses, row_rates
 from pliant.kernels.cpu.table import row_mobilities
-from pliant.rows.joints import BODY, POINTS
+from pliant.rows.joints import BODY
 from pliant.solve.problem import Problem, Solution, mass_blocks
 
 # Rounding of elastic forces relative to stiffness times distance from the origin.
@@ -51,7 +51,7 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
     n = model.node_count
     mobility, stiffness = problem.prediction.inverse_mass[:, :3].copy(), np.zeros(model.triple_count)
     stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)
-    points = np.flatnonzero(np.isin(blocks.family, POINTS))
+    points = blocks.points
     impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
     pull, reach = h * np.linalg.norm(impulse, axis=1), blocks.reach[points]
     for side in (blocks.a, blocks.b):

@@ -16,7 +16,6 @@ from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.rotations import rotation_matrix
-from pliant.rows.joints import LIMIT
 from pliant.solve.info import Info
 from pliant.stepping.step import as_whole, scaled, step
 
@@ -52,7 +51,7 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
 def _touches(model: Model, state: State) -> bool:
     """Whether a contact or the limit of a joint carried load in the last step."""
     blocks, kept = model.joints, state.impulses
-    limits = np.flatnonzero(blocks.family == LIMIT)
+    limits = blocks.limits
     stops = kept.joints[blocks.slice[limits], :, blocks.lane[limits]]
     return bool(np.any(kept.contacts[:, 0] > 0) or np.any(stops > 0))
 

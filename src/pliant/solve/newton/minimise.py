@@ -29,7 +29,7 @@ FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
 
 @dataclass
-class _Point:
+class Point:
     """Where the iterations are: velocities (triples, 3), the potential [J] and its gradient there."""
 
     u: np.ndarray
@@ -48,13 +48,12 @@ class _Direction:
 
 
 def minimise(
-    potential: Increment, system, start: np.ndarray, criterion: StepCriterion, tolerance: float, max_iterations: int
+    potential: Increment, system, start: Point, criterion: StepCriterion, tolerance: float, max_iterations: int
 ) -> tuple[np.ndarray, Info]:
-    """Newton iterations from velocities `start` (triples, 3), at which the potential was evaluated last: the velocities
-    at the end, and what it took."""
+    """Newton iterations from a point, at which the potential was evaluated last: the velocities at the end, and what it
+    took."""
     info = Info("newton", linear=system.linear, converged=False)
-    value, gradient = potential.evaluate(start)
-    point, last = _Point(start, value - potential.go_on_from(start), gradient), None
+    point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
     for iteration in range(max_iterations):
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
@@ -86,7 +85,7 @@ def minimise(
         if lag > 0.0 and abs(found.slope) <= RENEW * (lag + tolerance**2 * scale):
             potential.renew()
             value, gradient = potential.evaluate(point.u)
-            point, last = _Point(point.u, value, gradient), None
+            point, last = Point(point.u, value, gradient), None
     return point.u, info
 
 
@@ -120,7 +119,7 @@ def _direction(potential: Increment, system, gradient, last: float | None, exact
     return _Direction(direction, slope, size, products)
 
 
-def _line_search(potential: Increment, system, point: _Point, found: _Direction) -> tuple[_Point, float]:
+def _line_search(potential: Increment, system, point: Point, found: _Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
     Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
@@ -130,7 +129,7 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     slope, best, factor = found.slope, None, 1.0
     allowance = 100 * ROUNDING * (abs(point.value) + abs(slope))
     trial = point.u + found.direction
-    new = _Point(trial, *potential.evaluate(trial))
+    new = Point(trial, *potential.evaluate(trial))
     if potential.row_potential.joints.slices and slope < 0.0:
         bent = _back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
         if bent is not None:
@@ -139,7 +138,7 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
     for attempt in range(MOST_TRIALS):
         if attempt:
             trial = point.u + factor * found.direction
-            new = _Point(trial, *potential.evaluate(trial))
+            new = Point(trial, *potential.evaluate(trial))
         finite = np.isfinite(new.value)
         if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:
             return new, factor
@@ -154,10 +153,10 @@ def _line_search(potential: Increment, system, point: _Point, found: _Direction)
         else:
             factor *= 0.5 if finite else 0.25
     u, factor = (point.u, 0.0) if best is None else (best[0].u, best[1])
-    return _Point(u, *potential.evaluate(u)), factor
+    return Point(u, *potential.evaluate(u)), factor
 
 
-def _fitted(potential: Increment, system, point: _Point) -> _Point:
+def _fitted(potential: Increment, system, point: Point) -> Point:
     """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration."""
     gap = potential.row_potential.largest_gap()
     for _ in range(MOST_CORRECTIONS):
@@ -166,19 +165,19 @@ def _fitted(potential: Increment, system, point: _Point) -> _Point:
         new, _ = _restored(potential, system, point.u)
         left = potential.row_potential.largest_gap()
         if not (np.isfinite(new.value) and left < gap):
-            return _Point(point.u, *potential.evaluate(point.u))
+            return Point(point.u, *potential.evaluate(point.u))
         point, gap = new, left
     return point
 
 
-def _restored(potential: Increment, system, u: np.ndarray) -> tuple[_Point, int]:
+def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
     """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
     pull = potential.row_potential.restoring_impulses(system.jacobian)
     correction, products = system.solve(system.free * pull, LARGEST_FORCING)
-    return _Point(u + correction, *potential.evaluate(u + correction)), products
+    return Point(u + correction, *potential.evaluate(u + correction)), products
 
 
-def _back_to_joints(potential: Increment, system, new: _Point, most: float, found: _Direction) -> _Point | None:
+def _back_to_joints(potential: Increment, system, new: Point, most: float, found: _Direction) -> Point | None:
     """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
     to a value of at most `most`.
 

@@ -14,7 +14,7 @@ from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterio
 from pliant.solve.newton.dense_system import DenseSystem
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
-from pliant.solve.newton.minimise import minimise
+from pliant.solve.newton.minimise import Point, minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
@@ -111,7 +111,7 @@ class NewtonSolver:
         answer, _ = self.system.solve(-self.system.free * (moved - held) / little, 1e-3)
         return u + answer
 
-    def _start(self, potential: Increment, u: np.ndarray) -> np.ndarray:
+    def _start(self, potential: Increment, u: np.ndarray) -> Point:
         """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
 
         So the elastic energy after a step is at most all energy before it, however wrong the guess. Gaps of joints do
@@ -120,15 +120,17 @@ class NewtonSolver:
         potential.row_potential.follow_slip(u)
         guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
         most = potential.value_at_rest(rest, self.known) - potential.joint_energy
-        value = potential.evaluate(guess)[0] - potential.joint_energy
+        point = Point(guess, *potential.evaluate(guess))
+        value = point.value - potential.joint_energy
         while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
             share = 0.5 * share if share > SHORTEST_START else 0.0
             u = rest + share * (guess - rest)
-            value = potential.evaluate(u)[0] - potential.joint_energy
+            point = Point(u, *potential.evaluate(u))
+            value = point.value - potential.joint_energy
         # pins may move far enough to invert elements
         if not np.isfinite(value) and np.all(np.isfinite(u)) and potential.tangle_the_infinite():
             return self._start(potential, guess)
-        return u
+        return point
 
 
 def _system(linear: str, model, state, direct_work: float):
