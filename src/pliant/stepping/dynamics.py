@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import at_time
-from pliant.kernels.cpu.rigid import integrate_bodies, predict_bodies
+from pliant.kernels.cpu.rigid import calm_spins, integrate_bodies, predict_bodies
 from pliant.kernels.cpu.rows import add_row_impulses
 from pliant.model.loads import body_loads, node_forces, prescribe
 from pliant.model.state import State
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
 from pliant.solve.problem import Prediction, Problem, Solution, kept_impulses
+
+# How much more energy than its turning and its spin before the spin of a body in joints may have after a step.
+EXCESS = 1.01
 
 
 def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
@@ -77,6 +80,9 @@ def integrate(problem: Problem, solution: Solution) -> State:
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
     late = np.zeros_like(turn) if solution.late_torque is None else solution.late_torque
     integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
+    if solution.late_torque is not None:
+        earlier = (state.body_rotation, state.body_angular_velocity)
+        calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
     x = state.x + h * (v if solution.travel is None else solution.travel)
     body_position = state.body_position + h * body_velocity
     return replace(

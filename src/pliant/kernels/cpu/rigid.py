@@ -131,3 +131,30 @@ def turn_bodies(turn, rotation_inout):
         new = quaternion_unit(quaternion_multiply(increment, q))
         for c in range(4):
             rotation_inout[b, c] = new[c]
+
+
+@kernel
+def _spin_energy(inertia, rotation, b, w):
+    """Twice the energy [J] of turning with angular velocity w of body b at orientations rotation (b, 4)."""
+    r = quaternion_matrix((rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]))
+    own = transpose_multiply_vector(r, w)
+    return inertia[b, 0] * own[0] * own[0] + inertia[b, 1] * own[1] * own[1] + inertia[b, 2] * own[2] * own[2]
+
+
+@kernel
+def calm_spins(inertia, static, before, spin_before, after, turn, excess, spin_inout):
+    """Angular velocities (b, 3) after a step with joints: where that of the angular momentum has more energy, by a
+    factor `excess`, than both the body's turning in the step and its spin before, the turning is taken.
+
+    before, after (b, 4): orientations. A body that turns far in a step carries forces of joints to where they do not
+    act; the velocity that its positions had is always safe.
+    """
+    for b in range(static.shape[0]):
+        if static[b]:
+            continue
+        found = (spin_inout[b, 0], spin_inout[b, 1], spin_inout[b, 2])
+        w, old = (turn[b, 0], turn[b, 1], turn[b, 2]), (spin_before[b, 0], spin_before[b, 1], spin_before[b, 2])
+        most = max(_spin_energy(inertia, after, b, w), _spin_energy(inertia, before, b, old))
+        if _spin_energy(inertia, after, b, found) > excess * most:
+            for c in range(3):
+                spin_inout[b, c] = turn[b, c]

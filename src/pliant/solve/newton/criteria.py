@@ -30,7 +30,7 @@ class StepCriterion:
     def scale(self, u: np.ndarray) -> float:
         """Twice the energy [J] of the motion in this step: the measure of corrections."""
         mass, free = self.potential.mass, self.system.free
-        self.motion = self.system.quadratic(free * u) - quadratic_diagonal(self.potential.blocks(), free * u)
+        self.motion = self.system.quadratic(free * u) - quadratic_diagonal(self.potential.assembled, free * u)
         return (
             self.kick
             + max(self.motion, 0.0)

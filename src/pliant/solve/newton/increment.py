@@ -31,6 +31,7 @@ class Increment:
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = mass_blocks(model, prediction, h)
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
+        self.assembled = self.mass  # the diagonal blocks of the Hessian in use
         joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         loose = prediction.inverse_mass.copy()  # as if nothing were pinned
         loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]

@@ -96,7 +96,8 @@ def _assemble(potential: Increment, system, exact: bool, first: bool = False) ->
     """
     rows = potential.row_potential
     system.take(potential.element_terms(not exact))
-    system.assemble(potential.blocks(), rows.rows, rows.curvature, potential.x if first else None)
+    potential.assembled = potential.blocks()
+    system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
 
 
 def _direction(potential: Increment, system, gradient, last: float | None, exact: bool) -> _Direction:

@@ -166,19 +166,18 @@ class PrimalSystem:
         # of unit size, so that no number of a float32 solve is denormal
         size = np.abs(b).max(initial=1e-300)
         right = self.pattern.pack(b * self.free / size, self.dtype)
-        iterations, _, self.indefinite = solve_pcg(
-            self.matrix,
-            self.rows,
-            self.packed_free,
-            self.preconditioner,
-            right,
-            self.x,
-            self.work,
-            tolerance,
-            MAX_ITERATIONS,
-            self.parallel,
-        )
+        iterations = self._conjugate_gradients(right, tolerance)
+        if iterations == 0 and self.indefinite and isinstance(self.preconditioner, Augmented):
+            self.preconditioner = BlockJacobi(self.inverse)  # rounding has made the other one indefinite
+            iterations = self._conjugate_gradients(right, tolerance)
         return size * self.pattern.unpack(self.x), iterations
+
+    def _conjugate_gradients(self, right: np.ndarray, tolerance: float) -> int:
+        """Solve for a packed right-hand side into `x`; iterations."""
+        terms = (self.matrix, self.rows, self.packed_free, self.preconditioner)
+        limits = (tolerance, MAX_ITERATIONS, self.parallel)
+        iterations, _, self.indefinite = solve_pcg(*terms, right, self.x, self.work, *limits)
+        return iterations
 
     def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """As `solve`; but with factors simply these, which lack what contacts couple and need no positive matrix."""
