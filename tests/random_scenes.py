@@ -18,6 +18,9 @@ ROW_LAWS = ("linear", "corotated", "springs")
 SOLVERS = {"newton": 0.42, "bdf2": 0.16, "dual": 0.16, "linear": 0.08, "explicit": 0.09, "xpbd": 0.09}
 # Part of the longest stable step that explicit solvers take: forces stiffen as bodies deform.
 SAFE = 0.3
+# The longest step of solvers whose joints are linear in a step, relative to the time of a fall over the size: those of
+# which bodies turn by more than a fraction of a radian are Newton's.
+LINEAR_STEP = 0.3
 CUSTOM = "lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2"
 
 
@@ -329,6 +332,8 @@ def generate(seed: int) -> Case:
     draw = Draw(seed)
     solver = draw.pick(SOLVERS, list(SOLVERS.values()))
     maker = Maker(draw, solver, draw.log(1e-3, 10), draw.log(1e-3, 1e-1), draw.chance(0.75))
+    if solver not in ("newton", "bdf2"):
+        maker.dt = min(maker.dt, float(f"{LINEAR_STEP * np.sqrt(maker.size / GRAVITY):.3g}"))
     maker.lines.append(f"scene = pl.Scene({'' if maker.gravity else 'gravity=(0, 0, 0)'})")
     kind = draw.pick(("soft", "rigid", "mixed"), (0.35, 0.3, 0.35))
     kinds = {"soft": ["soft"] * draw.pick((1, 1, 2)), "rigid": ["rigid"] * draw.pick((1, 2, 3, 4, 5))}
