@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 from random_checks import Outcome, run
@@ -13,6 +14,8 @@ from random_scenes import Case, generate
 KEPT = ("density", "position", "axis", "at", "static", "max_torque", "stiffness", "points", "triangles")
 # Steps that a scene is given to fail in once it is being shrunk.
 MORE_STEPS = 40
+# Seconds after which a scene is small enough.
+PATIENCE = 20.0
 
 
 def outcome(case: Case) -> Outcome:
@@ -28,8 +31,8 @@ def outcome(case: Case) -> Outcome:
 def shrunk(case: Case) -> tuple[Case, Outcome]:
     """The case with fewer lines and options that still fails the same check, and its outcome."""
     found = outcome(case)
-    going = True
-    while going:
+    going, begin = True, perf_counter()
+    while going and perf_counter() - begin < PATIENCE:
         going = False
         for smaller in smaller_cases(case):
             now = outcome(replace(smaller, steps=MORE_STEPS))
