@@ -8,6 +8,7 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+
 from random_checks import Outcome, run
 from random_scenes import Case, generate
 

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 
 import pytest
+
 from random_checks import run_seed
 
 SEEDS = ()
