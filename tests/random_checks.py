@@ -58,7 +58,7 @@ class Watch:
         self.sharp = None
         if self.newton or isinstance(self.sim.solver, pl.Dual):
             tolerance = SHARPER * self.sim.solver.tolerance
-            self.sharp = case.simulate(tolerance=tolerance, max_iterations=20 * self.sim.solver.max_iterations)
+            self.sharp = case.simulate(tolerance=tolerance, max_iterations=4 * self.sim.solver.max_iterations)
         self.first, self.most = self.sim.energy(), 0.0
         self.furthest = 0.0
 
