@@ -60,7 +60,6 @@ class Watch:
             tolerance = SHARPER * self.sim.solver.tolerance
             self.sharp = case.simulate(tolerance=tolerance, max_iterations=4 * self.sim.solver.max_iterations)
         self.first, self.most = self.sim.energy(), 0.0
-        self.furthest = 0.0
 
     def step(self) -> tuple[str, str]:
         """One step: the check that it fails and words about it, both empty when all is well."""
@@ -97,7 +96,6 @@ class Watch:
         gap = np.abs(joint_errors(blocks, state)[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]]).max(axis=1)
         open_by = float((gap / blocks.reach[blocks.rigid]).max())
         allowed = CONVERGED_OPEN if self.newton and self.sim.info.converged else OPEN
-        self.furthest = max(self.furthest, open_by)
         return f"a rigid joint is open by {open_by:.2g} of its reach" if open_by > allowed else ""
 
     def limits(self, before) -> str:
