@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow lint format bench bench-peers clean
+.PHONY: demo test test-slow test-random lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,10 @@ test: $(STAMP) lint
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+# random scenes: PLIANT_SCENES of them (500) from PLIANT_SEED (0) on
+test-random: $(STAMP)
+	$(BIN)/python -m pytest -m slow -s tests/test_random_scenes.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
