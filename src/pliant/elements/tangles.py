@@ -44,8 +44,9 @@ def excess_energies(potential: ElementPotential, state, tangled: np.ndarray) -> 
         potential.evaluate(state.x)
         energies.append(potential.body_energies())
     own, pulled = energies
-    gained = np.where(begins, pulled - own, own - pulled)
-    return np.where((begins | ends) & np.isfinite(gained), np.maximum(gained, 0.0), 0.0)
+    known = (begins | ends) & np.isfinite(own) & np.isfinite(pulled)
+    gained = np.where(known, pulled, 0.0) - np.where(known, own, 0.0)
+    return np.maximum(np.where(begins, gained, -gained), 0.0)
 
 
 def slowed(model, u: np.ndarray, excess: np.ndarray) -> np.ndarray:

@@ -41,7 +41,8 @@ def residual(problem: Problem, solution: Solution, equations: str) -> float:
 
 
 def _square(impulse: np.ndarray, weight: np.ndarray) -> float:
-    return float(np.sum(impulse * impulse * weight))
+    with np.errstate(over="ignore"):  # of a step that ran away
+        return float(np.sum(impulse * impulse * weight))
 
 
 def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
