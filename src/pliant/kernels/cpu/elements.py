@@ -34,6 +34,9 @@ def gather_differences(values, nodes, group, out):
 def deform_elements(x, nodes, gradients, rotates, rotation_out, strain_out):
     """Rotation (groups, 9, LANES), the unit matrix unless `rotates`, and total strain (groups, 6, LANES) of every
     element at positions x (n, 3)."""
+    # a blend, not a branch: the lanes must vectorise
+    turn = 1.0 if rotates else 0.0
+    stay = 1.0 - turn
     for group in prange(nodes.shape[0]):
         d = np.empty((9, LANES))
         gather_differences(x, nodes, group, d)
@@ -41,7 +44,18 @@ def deform_elements(x, nodes, gradients, rotates, rotation_out, strain_out):
             d0, d1 = (d[0, lane], d[1, lane], d[2, lane]), (d[3, lane], d[4, lane], d[5, lane])
             d2 = (d[6, lane], d[7, lane], d[8, lane])
             f = element_gradient(d0, d1, d2, load9(gradients, group, lane))
-            r = nearest_rotation(f) if rotates else IDENTITY
+            q = nearest_rotation(f)
+            r = (
+                turn * q[0] + stay,
+                turn * q[1],
+                turn * q[2],
+                turn * q[3],
+                turn * q[4] + stay,
+                turn * q[5],
+                turn * q[6],
+                turn * q[7],
+                turn * q[8] + stay,
+            )
             e = corotated_strain(f, r, IDENTITY)
             for c in range(9):
                 rotation_out[group, c, lane] = r[c]
