@@ -100,12 +100,13 @@ def draw(result: dict, path: str | os.PathLike) -> None:
             )
             parts.append(f"<text {spot}>{10.0**power:g}</text>")
     for order, color in ((4, "#c0392b"), (10, "#2c6fbb")):
-        for poisson, dash in zip(RATIOS, ("", ' stroke-dasharray="6 4"')):
+        for poisson, dash, away in zip(RATIOS, ("", ' stroke-dasharray="6 4"'), (18, 2)):
             chosen = [k for k, case in enumerate(cases) if (case["nodes_per_tet"], case["poisson"]) == (order, poisson)]
             points = [place(x[k], y[k]) for k in chosen]
             line = " ".join(f"{u:.1f},{v:.1f}" for u, v in points)
             parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"{dash}/>')
             parts += [f'<circle cx="{u:.1f}" cy="{v:.1f}" r="3.5" fill="{color}"/>' for u, v in points]
-            u, v = points[0]
-            parts.append(f'<text x="{u + 6:.1f}" y="{v - 6:.1f}" fill="{color}">{order}-node, nu {poisson}</text>')
+            u, v = points[-1]
+            name = f"{order}-node, nu {poisson}"
+            parts.append(f'<text x="{u + 7:.1f}" y="{v + away:.1f}" fill="{color}">{name}</text>')
     Path(path).write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")

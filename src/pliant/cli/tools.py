@@ -76,9 +76,10 @@ def check(scene: Path) -> None:
 
 def joint_rows(model) -> int:
     """How many rows the joints of a model have."""
-    from pliant.kernels.cpu.joints import DISTANCE
+    from pliant.rows.joints import ALIGN, DISTANCE, LIMIT, MOTOR
 
-    return sum(1 if family == DISTANCE else 3 for family in model.joints.family)
+    fewer = {DISTANCE: 1, MOTOR: 1, ALIGN: 2, LIMIT: 2}
+    return sum(fewer.get(family, 3) for family in model.joints.family.tolist())
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """What a solver reports of a step."""
 
 from dataclasses import dataclass, field
+from math import nan
 
 
 @dataclass
@@ -9,7 +10,7 @@ class Info:
     it met the tolerance, rows.
 
     imbalance: how far the step is from its equations, by one measure for all solvers (solve.residual); a step with
-    more than a half has not converged.
+    more than a half has not converged. It is no number where it is not measured, as in statics.
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
@@ -22,7 +23,7 @@ class Info:
     iterations: int = 0
     residual: float = 0.0
     converged: bool = True
-    imbalance: float = 0.0
+    imbalance: float = nan
     rows: int = 0
     active: int = 0
     contacts: int = 0
