@@ -68,7 +68,7 @@ def run(quick: bool = False) -> dict:
 
 def draw(result: dict, path: str | os.PathLike) -> None:
     """The result as a plot: error of the tip against milliseconds per step, both logarithmic (SVG)."""
-    width, height, left, top, right, bottom = 640, 400, 70, 30, 20, 50
+    width, height, left, top, right, bottom = 640, 400, 70, 30, 80, 50
     cases = result["cases"]
     x, y = (np.log10([case[key] for case in cases]) for key in ("ms_per_step", "tip_error"))
     bounds = [(np.floor(values.min()), np.ceil(values.max())) for values in (x, y)]
