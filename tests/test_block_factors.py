@@ -154,12 +154,9 @@ def test_prescribed_components_leave_small_numbers_as_they_are():
     assert np.array_equal(values, kept)
     for dtype in (np.float32, np.float64):
         pattern = sliced_pattern(2, [])
-        lists = (pattern.part_start, pattern.source, pattern.target)
-        diagonal = np.zeros((1, 9, LANES), dtype)
-        diagonal[0, :, pattern.place] = block.ravel()
-        packed, sums = pattern.pack(free, dtype, 1.0), np.empty((pattern.column.size, 9), dtype)
-        out, no_blocks = np.empty((len(pattern.column), 9, LANES), dtype), np.zeros((0, 9), dtype)
-        gather_matrix(pattern.start, pattern.column, *lists, no_blocks, packed, diagonal, sums, out)
+        out, no_blocks, sums = (np.zeros((rows, 9), dtype) for rows in (len(pattern.column) * LANES, 1, 1))
+        out = out.reshape(-1, 9, LANES)
+        gather_matrix(pattern.gathering(free), pattern.start, no_blocks, np.stack([block, block]), sums, out)
         found = out[0].T[pattern.place].reshape(2, 3, 3)
         assert np.array_equal(found, np.array(kept, dtype))
 

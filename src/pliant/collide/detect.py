@@ -49,6 +49,8 @@ def detect(model, state, h: float) -> Contacts:
 def _soft_contacts(model, state, h):
     """Surface nodes of soft bodies against rigid bodies whose bounding spheres reach them."""
     for soft in model.soft_surfaces:
+        if not len(soft.against):
+            continue
         nodes = soft.nodes
         low, high = state.x[nodes].min(axis=0), state.x[nodes].max(axis=0)
         reach = 2 * h * np.abs(state.v[nodes]).max()

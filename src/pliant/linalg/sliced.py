@@ -10,28 +10,26 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from pliant.kernels.cpu.linalg.sliced import _pack, _unpack
+from pliant.kernels.cpu.linalg.sliced import Gathering, _pack, _unpack
 from pliant.kernels.lanes import LANES
 from pliant.linalg.connectivity import Connectivity, block_pairs
 
 # Rows are sorted by length within windows of this many, which keeps neighbours near each other.
 WINDOW = 16 * LANES
-# Parts of the rows that are summed independently; fixed, so that results do not depend on the number of threads.
-PARTS = 16
 
 
 @dataclass
 class SlicedPattern:
-    """Where the blocks lie. place (n,): row of each triple in the matrix's order. part_start (PARTS + 1,), source,
-    target: element blocks, 2 * block + (1 if it is to be transposed), and the entry (entry * LANES + lane) each is
-    added to, by parts of the rows."""
+    """Where the blocks lie. place (n,): row of each triple in the matrix's order; start, column: as in SlicedMatrix;
+    couple_start, turned, source, entry: as in Gathering."""
 
     place: np.ndarray
     start: np.ndarray
     column: np.ndarray
-    part_start: np.ndarray
+    couple_start: np.ndarray
+    turned: np.ndarray
     source: np.ndarray
-    target: np.ndarray
+    entry: np.ndarray
 
     @property
     def slices(self) -> int:
@@ -54,6 +52,19 @@ class SlicedPattern:
         _unpack(self.place, vector, out)
         return out
 
+    def gathering(self, free: np.ndarray) -> Gathering:
+        """How to sum the matrix; free (n, 3): 0 where a component is prescribed, whose row and column become those of
+        the unit matrix."""
+        packed = self.pack(free, np.float64, 1.0)
+        row = np.repeat(np.arange(self.slices), np.diff(self.start))
+        columns = packed.ravel()[self.column[:, None] + LANES * np.arange(3)[:, None]]
+        both = packed[row][:, :, None] * columns[:, None]  # (entries, 3, 3, LANES)
+        zero = np.flatnonzero(both == 0)
+        slice_, component, lane = np.nonzero(packed == 0)
+        one = np.ravel_multi_index((self.start[slice_], component, component, lane), both.shape)
+        triple = self.in_lanes(np.arange(len(self.place), dtype=np.int32), -1)
+        return Gathering(self.couple_start, self.turned, self.source, self.entry, triple, zero, one)
+
     def in_lanes(self, values: np.ndarray, fill) -> np.ndarray:
         """One number for each triple (n,) -> (slices, LANES) in the matrix's order."""
         out = np.full(self.slices * LANES, fill, values.dtype)
@@ -63,14 +74,14 @@ class SlicedPattern:
 
 def sliced_pattern(count: int, elements: list[Connectivity]) -> SlicedPattern:
     """The pattern of a matrix over `count` triples with the blocks of elements of any widths."""
-    rows, columns, sources = _contributions(elements)
+    row, column, block = block_pairs(elements)
     every = np.arange(count)
-    graph = csr_matrix((np.ones(len(rows) + count), (np.r_[rows, every], np.r_[columns, every])), shape=(count, count))
+    rows, columns = np.concatenate([row, column, every]), np.concatenate([column, row, every])
+    graph = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
     place = _placed(graph)
     slices = -(-count // LANES)
     # entries in order of row place, then diagonal first, then column place
-    i, j = place[graph.indices], np.repeat(place, np.diff(graph.indptr))
-    entry_row, entry_column = j, i
+    entry_row, entry_column = np.repeat(place, np.diff(graph.indptr)), place[graph.indices]
     order = np.lexsort((np.where(entry_row == entry_column, -1, entry_column), entry_row))
     entry_row, entry_column = entry_row[order], entry_column[order]
     length = np.bincount(entry_row, minlength=slices * LANES)
@@ -78,30 +89,29 @@ def sliced_pattern(count: int, elements: list[Connectivity]) -> SlicedPattern:
     start = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
     within = np.arange(len(entry_row)) - np.concatenate([[0], np.cumsum(length)])[entry_row]
     slot = (start[entry_row // LANES] + within) * LANES + entry_row % LANES
-    column = np.zeros((int(start[-1]), LANES), np.int32)
-    column.ravel()[slot] = entry_column // LANES * 3 * LANES + entry_column % LANES
-    key = _entry_key(entry_row, entry_column, slices)
-    wanted_row = place[rows]
-    target = slot[np.searchsorted(key, _entry_key(wanted_row, place[columns], slices))]
-    part = np.searchsorted(np.arange(1, PARTS) * slices // PARTS, wanted_row // LANES, side="right")
-    order = np.lexsort((sources, part))
-    part_start = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=PARTS))]).astype(np.int64)
-    return SlicedPattern(
-        place, start, column, part_start, sources[order].astype(np.int32), target[order].astype(np.int32)
-    )
+    offset, entry = (np.full((int(start[-1]), LANES), fill, np.int32) for fill in (0, -1))
+    offset.ravel()[slot] = entry_column // LANES * 3 * LANES + entry_column % LANES
+    couple_start, turned, source, key = _couples(place[row], place[column], block)
+    wanted = _couple_key(entry_row, entry_column)
+    if len(key):
+        couple = np.searchsorted(key, wanted).clip(max=len(key) - 1)
+        entry.ravel()[slot] = np.where(key[couple] == wanted, 2 * couple + (entry_row < entry_column), -1)
+    return SlicedPattern(place, start, offset, couple_start, turned, source, entry)
 
 
-def _entry_key(row: np.ndarray, column: np.ndarray, slices: int) -> np.ndarray:
-    """One number for each entry, ascending by row, then diagonal first, then column."""
-    return row * (slices * LANES + 1) + np.where(row == column, 0, column + 1)
+def _couple_key(row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """One number for each pair of places, whichever comes first."""
+    return np.maximum(row, column) << 32 | np.minimum(row, column)
 
 
-def _contributions(elements: list[Connectivity]):
-    """Row, column and source of all blocks of every element, those beside the diagonal twice."""
-    row, column, place = block_pairs(elements)
-    beside = row != column
-    rows, columns = np.concatenate([row, column[beside]]), np.concatenate([column, row[beside]])
-    return rows, columns, np.concatenate([2 * place, 2 * place[beside] + 1])
+def _couples(row: np.ndarray, column: np.ndarray, block: np.ndarray):
+    """Blocks (k,) at places (row, column) by couples, those with row before column last; and the couples' keys."""
+    key, couple = np.unique(_couple_key(row, column), return_inverse=True)
+    turns = row < column
+    order = np.lexsort((block, turns, couple))
+    couple_start = np.concatenate([[0], np.cumsum(np.bincount(couple, minlength=len(key)))]).astype(np.int64)
+    turned = couple_start[:-1] + np.bincount(couple[~turns], minlength=len(key))
+    return couple_start, turned.astype(np.int64), block[order].astype(np.int32), key
 
 
 def _placed(graph) -> np.ndarray:

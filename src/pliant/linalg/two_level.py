@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.two_level import TwoLevel, add_coarse_matrix, add_coarse_rows, factorise_dense
+from pliant.kernels.cpu.linalg.two_level import (
+    Coarsening,
+    TwoLevel,
+    add_coarse_matrix,
+    add_coarse_rows,
+    factorise_dense,
+    place_arms,
+)
+from pliant.kernels.lanes import LANES
 from pliant.linalg.sliced import SlicedPattern
 
 # Nodes in a piece, and the most pieces of a body.
@@ -28,10 +36,25 @@ class Pieces:
     def placed(self, pattern: SlicedPattern) -> "PlacedPieces":
         """The pieces in the order of a matrix."""
         piece = pattern.in_lanes(self.index, -1)
-        order = np.argsort(piece.ravel(), kind="stable")
-        order = order[piece.ravel()[order] >= 0]
-        start = np.searchsorted(piece.ravel()[order], np.arange(self.count + 1))
-        return PlacedPieces(self, piece, pattern.in_lanes(self.turns, 0), start, order)
+        order, start = self._sorted(piece.ravel())
+        entry_row = np.repeat(np.arange(pattern.slices), np.diff(pattern.start))[:, None] * LANES + np.arange(LANES)
+        column = pattern.column // (3 * LANES) * LANES + pattern.column % LANES
+        there = (pattern.entry >= 0) | (column == entry_row)
+        mine, other = piece.ravel()[entry_row], piece.ravel()[column]
+        same = (there & (mine == other)).astype(np.float32)
+        cross = np.flatnonzero(there & (mine != other) & (mine >= 0) & (other >= 0))
+        cross = cross[np.lexsort((other.ravel()[cross], entry_row.ravel()[cross], mine.ravel()[cross]))]
+        cross_start = np.searchsorted(mine.ravel()[cross], np.arange(self.count + 1))
+        own = np.empty((pattern.slices, 36, LANES))
+        crossing = (cross_start, cross, entry_row.ravel()[cross])
+        turns, triple = pattern.in_lanes(self.turns, 0), pattern.in_lanes(np.arange(len(self.index)), -1)
+        return PlacedPieces(self, piece, turns, triple, Coarsening(start, order, same, *crossing, own))
+
+    def _sorted(self, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows by their pieces, and where those of each begin."""
+        order = np.argsort(piece, kind="stable")
+        order = order[piece[order] >= 0]
+        return order, np.searchsorted(piece[order], np.arange(self.count + 1))
 
     @classmethod
     def of(cls, model) -> "Pieces":
@@ -50,26 +73,17 @@ class Pieces:
         turns[model.node_count + 1 :: 2] = 1
         return cls(index, turns, count)
 
-    def arms(self, x: np.ndarray) -> np.ndarray:
-        """Arms (triples, 3) of the nodes at x (n, 3) from the centres of their pieces; zero for rigid bodies."""
-        arms, n = np.zeros((len(self.index), 3)), len(x)
-        nodes = self.index[:n]
-        size = np.maximum(np.bincount(nodes, minlength=self.count), 1)
-        for c in range(3):
-            centre = np.bincount(nodes, weights=x[:, c], minlength=self.count) / size
-            arms[:n, c] = x[:, c] - centre[nodes]
-        return arms
-
 
 @dataclass
 class PlacedPieces:
-    """Pieces in the order of a matrix: piece and turns (slices, LANES); start (pieces + 1,), row: the rows of each."""
+    """Pieces in the order of a matrix: piece, turns and triple (slices, LANES) of each row, and what they make of its
+    entries."""
 
     pieces: Pieces
     piece: np.ndarray
     turns: np.ndarray
-    start: np.ndarray
-    row: np.ndarray
+    triple: np.ndarray
+    coarsening: Coarsening
 
 
 def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]:
@@ -86,11 +100,11 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
 def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
     """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
     dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
-    arm = pattern.pack(placed.pieces.arms(x), dtype)
-    size = 6 * placed.pieces.count
+    arm, size = np.zeros((pattern.slices, 3, LANES), dtype), 6 * placed.pieces.count
+    place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
     coarse = np.zeros((size, size))
-    of_pieces = (placed.start, placed.row, piece, turns, arm, free)
-    add_coarse_matrix(matrix.start, matrix.column, matrix.values, *of_pieces, coarse)
+    numbers = (matrix.start, matrix.column, matrix.values)
+    add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
     add_coarse_rows(rows, piece, turns, arm, free, coarse)
     coarse[np.arange(size), np.arange(size)] *= 1 + SAFETY
     factorise_dense(coarse)

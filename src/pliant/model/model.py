@@ -91,6 +91,11 @@ class Model:
         """Which joints hold directions, and how the angular velocities that fit them are found."""
         return Spins(self)
 
+    @cached_property
+    def free_triples(self) -> np.ndarray:
+        """(triples, 3): 1 where a velocity is unknown, 0 where it is prescribed."""
+        return np.concatenate([self.free, np.repeat(~self.static, 2)[:, None] * np.ones(3)]).astype(float)
+
     @property
     def node_count(self) -> int:
         return len(self.rest)

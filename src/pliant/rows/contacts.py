@@ -24,41 +24,42 @@ def combined_restitution(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def fill(model, state, contacts: Contacts, u_before: np.ndarray, h: float) -> tuple[Rows, np.ndarray]:
     """The contact rows, and for each contact the flat index of its normal row (tangents follow at +LANES, +2 LANES)."""
-    moving_b = ~model.immobile[contacts.b] if len(contacts) else np.zeros(0, bool)
+    if not len(contacts):
+        return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64)
+    moving_b = ~model.immobile[contacts.b]
     width = np.where(contacts.node >= 0, 1, 2) + 2 * moving_b
     start, slice_, lane = layout(width)
     rows = Rows.empty(start)
-    if len(contacts):
-        friction_a = _of_side_a(contacts, model.node_friction, model.body_friction)
-        restitution_a = _of_side_a(contacts, model.node_restitution, model.body_restitution)
-        friction = combined_friction(friction_a, model.body_friction[contacts.b])
-        restitution = combined_restitution(restitution_a, model.body_restitution[contacts.b])
-        threshold = 2 * h * model.acceleration_bound
-        fill_contacts(
-            contacts.node,
-            contacts.a,
-            contacts.b,
-            moving_b,
-            contacts.point,
-            contacts.normal,
-            contacts.gap,
-            friction,
-            restitution,
-            threshold,
-            state.body_position,
-            u_before,
-            len(state.x),
-            h,
-            rows.start,
-            slice_,
-            lane,
-            rows.triples,
-            rows.jacobian,
-            rows.target,
-            rows.low,
-            rows.high,
-            rows.friction,
-        )
+    friction_a = _of_side_a(contacts, model.node_friction, model.body_friction)
+    restitution_a = _of_side_a(contacts, model.node_restitution, model.body_restitution)
+    friction = combined_friction(friction_a, model.body_friction[contacts.b])
+    restitution = combined_restitution(restitution_a, model.body_restitution[contacts.b])
+    threshold = 2 * h * model.acceleration_bound
+    fill_contacts(
+        contacts.node,
+        contacts.a,
+        contacts.b,
+        moving_b,
+        contacts.point,
+        contacts.normal,
+        contacts.gap,
+        friction,
+        restitution,
+        threshold,
+        state.body_position,
+        u_before,
+        len(state.x),
+        h,
+        rows.start,
+        slice_,
+        lane,
+        rows.triples,
+        rows.jacobian,
+        rows.target,
+        rows.low,
+        rows.high,
+        rows.friction,
+    )
     return rows, slice_ * 3 * LANES + lane
 
 

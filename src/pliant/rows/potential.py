@@ -82,7 +82,7 @@ class RowPotential:
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
         mobility. shift (slices, 3, LANES): impulses [N s] to start from."""
-        self.rows, self.joints = rows, joints
+        self.rows, self.joints, self.joint_energy = rows, joints, 0.0
         self.mobility, without_pins = _mobilities(rows, mobility), _mobilities(rows, loose)
         dead = self.mobility <= NO_MOBILITY * without_pins
         self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
@@ -103,6 +103,8 @@ class RowPotential:
     def evaluate(self, velocity: np.ndarray) -> float:
         """The potential [J]; impulses, slips and curvatures are kept."""
         rows, joints = self.rows, self.joints
+        if not rows.slices:
+            return 0.0
         if joints.slices:
             joints.follow(velocity)
         geometry = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
@@ -140,12 +142,16 @@ class RowPotential:
 
     def follow_slip(self, velocity: np.ndarray) -> None:
         """Let the slips, but not the shifts, follow a velocity: the start of the iterations."""
+        if not self.rows.slices:
+            return
         self.evaluate(velocity)
         self.target[:, 0] += self.rows.friction * (self.slip - self.new_slip)
         self.slip = self.new_slip.copy()
 
     def mismatch(self) -> float:
         """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]."""
+        if not self.rows.slices:
+            return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)

@@ -1,6 +1,7 @@
 """What a step asks of a solver, and what a solver answers."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +67,16 @@ class Problem:
     rows: StepRows
     h: float
 
+    @cached_property
+    def before(self) -> np.ndarray:
+        """Velocities (triples, 3) at the start of the step."""
+        return self.state.velocity_triples()
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """Mass of every triple (triples, 3, 3), with the drag of mass damping."""
+        return mass_blocks(self.model, self.prediction, self.h)
+
 
 @dataclass
 class Solution:
@@ -105,6 +116,8 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
 
 def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     """Impulses (slices, 3, LANES) of the row table by joint and contact, contacts sorted by key."""
+    if not len(rows.contacts):
+        return RowImpulses(impulse[: rows.joint_slices].copy())
     order = np.argsort(rows.contacts.key)
     index, flat = rows.contact_index[order], impulse.ravel()
     contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
@@ -129,6 +142,8 @@ def mass_blocks(model, prediction, h: float) -> np.ndarray:
     blocks = np.zeros((model.triple_count, 3, 3))
     diagonal = np.arange(3)
     blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
+    if n == model.triple_count:
+        return blocks
     blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
     blocks[n + 1 :: 2][~model.static] = inverse_blocks(prediction.inverse_mass[n + 1 :: 2][~model.static])
     return blocks

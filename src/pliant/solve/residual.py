@@ -9,11 +9,11 @@ or linear in their frames at its start ("warped"). Explicit steps solve for impu
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
+from pliant.kernels.cpu.balance import balance_squares, balance_weights, rounding_square
 from pliant.kernels.cpu.rows import add_row_impulses, row_rates
 from pliant.kernels.cpu.table import row_mobilities
 from pliant.rows.joints import BODY
-from pliant.solve.problem import Problem, Solution, mass_blocks
+from pliant.solve.problem import Problem, Solution
 
 # Rounding of elastic forces relative to stiffness times distance from the origin.
 EPSILON = 1e-13
@@ -24,42 +24,36 @@ NO_MOBILITY = 1e-12
 def residual(problem: Problem, solution: Solution, equations: str) -> float:
     """The residual of a solution, without units; 0 where only rounding is left."""
     model, h, table = problem.model, problem.h, solution.table or problem.rows.table
-    free = np.concatenate([model.free, np.repeat(~model.static, 2)[:, None] * np.ones(3)])
-    weight = _mobility(problem, solution) * free
-    mass = mass_blocks(model, problem.prediction, h)
-    inertia = multiply_diagonal(mass, solution.u - problem.prediction.u)
-    applied = multiply_diagonal(mass, problem.prediction.u - problem.state.velocity_triples())
-    internal, rows = np.zeros_like(inertia), np.zeros_like(inertia)
-    internal[: model.node_count] = h * _internal_forces(problem, solution, equations)
-    add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
-    balance = 0.0 if equations == "explicit" else _square(inertia + internal - rows, weight)
-    scale = max(_square(part, weight) for part in (inertia, applied, internal, rows))
-    errors = _row_errors(problem, solution, weight)
-    rounding = _square(_rounding(problem), weight[: model.node_count])
-    total = max(balance - rounding, 0.0) + errors
-    return float(np.sqrt(total / scale)) if scale > rounding else 0.0
-
-
-def _square(impulse: np.ndarray, weight: np.ndarray) -> float:
+    weight, rows = _mobility(problem, solution), np.zeros_like(solution.u)
+    if table.slices:
+        add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
+    internal = _internal_forces(problem, solution, equations)
+    motion = (problem.mass, solution.u, problem.prediction.u, problem.before)
     with np.errstate(over="ignore"):  # of a step that ran away
-        return float(np.sum(impulse * impulse * weight))
+        balance, *parts = balance_squares(*motion, internal, h, rows, weight)
+        errors = _row_errors(problem, solution, weight)
+    rounding = rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
+    total = errors if equations == "explicit" else max(balance - rounding, 0.0) + errors
+    return float(np.sqrt(total / max(parts))) if max(parts) > rounding else 0.0
 
 
 def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
-    """Inverse masses (triples, 3) of the triples, with the stiffness of elements around nodes, and with what bodies
+    """Inverse masses (triples, 3) of free components, with the stiffness of elements around nodes, and with what bodies
     that joints pull at resist sideways, force over length."""
     model, h, blocks = problem.model, problem.h, problem.model.joints
     n = model.node_count
-    mobility, stiffness = problem.prediction.inverse_mass[:, :3].copy(), np.zeros(model.triple_count)
+    stiffness, out = np.zeros(model.triple_count), np.empty((model.triple_count, 3))
     stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)
     points = blocks.points
-    impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
-    pull, reach = h * np.linalg.norm(impulse, axis=1), blocks.reach[points]
-    for side in (blocks.a, blocks.b):
-        on, index = side.kind[points] == BODY, side.index[points, 0]
-        np.add.at(stiffness, n + 2 * index[on], (pull / reach)[on])
-        np.add.at(stiffness, n + 2 * index[on] + 1, (pull * reach)[on])
-    return mobility / (1 + stiffness[:, None] * mobility.max(axis=1, keepdims=True))
+    if len(points):
+        impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
+        pull, reach = h * np.linalg.norm(impulse, axis=1), blocks.reach[points]
+        for side in (blocks.a, blocks.b):
+            on, index = side.kind[points] == BODY, side.index[points, 0]
+            np.add.at(stiffness, n + 2 * index[on], (pull / reach)[on])
+            np.add.at(stiffness, n + 2 * index[on] + 1, (pull * reach)[on])
+    balance_weights(problem.prediction.inverse_mass, stiffness, model.free_triples, out)
+    return out
 
 
 def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np.ndarray:
@@ -78,12 +72,6 @@ def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np
     if model.elements.damped:
         potential.take_frames(state.x, elements.rotation)
     return potential.evaluate(state.x + h * v, v)[2]
-
-
-def _rounding(problem: Problem) -> np.ndarray:
-    """Impulses (n, 1) that the rounding of elastic forces makes."""
-    model = problem.model
-    return problem.h * EPSILON * (model.node_stiffness * np.abs(problem.state.x).max(axis=1, initial=0.0))[:, None]
 
 
 def _row_errors(problem: Problem, solution: Solution, weight: np.ndarray) -> float:

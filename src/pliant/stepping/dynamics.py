@@ -26,6 +26,8 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     end = state.time + h
     u, inverse_mass = np.zeros((n + 2 * b, 3)), np.zeros((n + 2 * b, 6))
     _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
+    if not b:
+        return Prediction(u, inverse_mass, u[n:], u[n:])
     linear, angular = u[n::2], u[n + 1 :: 2]
     force, torque = body_loads(model, state, end)
     moving = ~model.static

@@ -8,11 +8,12 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
-from pliant.kernels.cpu.linalg.triples import dot, multiply_diagonal
+from pliant.kernels.cpu.balance import inertia_terms, rounding_energy
+from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.problem import Problem, Solution, mass_blocks, warm_impulses
+from pliant.solve.problem import Problem, Solution, warm_impulses
 
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
@@ -29,13 +30,11 @@ class Increment:
         self.free, self.problem = free, problem
         self.model, self.elements = model, elements
         self.x, self.h, self.time = state.x, h, state.time + h
-        self.mass = mass_blocks(model, prediction, h)
+        self.mass = problem.mass
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.assembled = self.mass  # the diagonal blocks of the Hessian in use
         joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
-        loose = prediction.inverse_mass.copy()  # as if nothing were pinned
-        loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
-        mobilities = (self._mobility(prediction.inverse_mass), self._mobility(loose))
+        mobilities = self._mobilities(prediction.inverse_mass) if rows.table.slices else (prediction.inverse_mass,) * 2
         self.row_potential = RowPotential(rows.table, joints, *mobilities, softness, warm_impulses(state, rows))
         elements.take_plastic(rows.elements.plastic)
         if elements.elements.damped:
@@ -46,6 +45,12 @@ class Increment:
         self.push = multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
+
+    def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`_mobility`, and the same as if nothing were pinned."""
+        model, loose = self.model, inverse_mass.copy()
+        loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + self.h * model.node_mass_damping)))[:, None]
+        return self._mobility(inverse_mass), self._mobility(loose)
 
     def _mobility(self, inverse_mass: np.ndarray) -> np.ndarray:
         """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
@@ -58,9 +63,8 @@ class Increment:
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
         h, n = self.h, self.model.node_count
-        inertia = multiply_diagonal(self.mass, u)
-        gradient = inertia - self.push
-        value = float(dot(u, 0.5 * inertia - self.push))
+        gradient = np.empty_like(u)
+        value = inertia_terms(self.mass, self.push, u, gradient)
         if n:
             v = np.ascontiguousarray(u[:n])
             self.energy, power, self.elastic = self.elements.evaluate(self.x + h * v, v)
@@ -70,8 +74,9 @@ class Increment:
                 work, force = self.following.evaluate(v)
                 gradient[:n] += force
                 value += work
-        value += self.row_potential.evaluate(u)
-        self.row_potential.add_impulses(gradient, -1.0)
+        if self.row_potential.rows.slices:
+            value += self.row_potential.evaluate(u)
+            self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
 
     def solution(self, u: np.ndarray, info: Info) -> Solution:
@@ -138,8 +143,7 @@ class Increment:
     def rounding(self) -> float:
         """Twice the energy [J] of the motion that the rounding of elastic forces and of joints' errors makes."""
         model = self.model
-        kick = self.h * EPSILON * model.node_stiffness * np.abs(self.x).max(axis=1, initial=0.0)
-        elastic = float(np.sum(kick**2 / (model.node_mass + self.h * self.h * model.node_stiffness)))
+        elastic = rounding_energy(model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
         return elastic + self.row_potential.rounding()
 
     def element_terms(self, project: bool = True) -> list:

@@ -24,6 +24,8 @@ WHOLE = 0.25
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
+# How far above the tolerance the expected next correction may lie for it to be worth estimating, and how exactly.
+PROMISING, ESTIMATE = 3.0, 0.2
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -77,6 +79,10 @@ def minimise(
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         correction = abs(found.slope) + lag
         info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
+        if not failed and _promising(potential, system, point, found, info.residual, tolerance):
+            left, products = _left_to_correct(system, point.gradient)
+            info.iterations += products
+            info.residual = criterion.residual(point.gradient, left + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole and criterion.fits(point.u, info, tolerance):
             info.converged = True
@@ -118,6 +124,25 @@ def _direction(potential: Increment, system, gradient, last: float | None, exact
         again.products += products
         return again
     return _Direction(direction, slope, size, products)
+
+
+def _promising(
+    potential: Increment, system, point: Point, found: _Direction, residual: float, tolerance: float
+) -> bool:
+    """Whether the gradient has fallen so far that the next correction may well be within the tolerance, when the last
+    was not."""
+    if residual <= tolerance or potential.following:
+        return False
+    return residual * system.local_norm(system.free * point.gradient) <= PROMISING * tolerance * found.size
+
+
+def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int]:
+    """Twice the energy [J] that a simplified Newton correction, with the matrix of the last one, would gain at a point,
+    and the products it took: the error of an iterate, for much less than another iteration (Deuflhard 2011, 2.1)."""
+    free = system.free * gradient
+    direction, products = system.solve(-free, ESTIMATE)
+    left = -float(dot(free, direction))
+    return (np.inf if system.indefinite else left), products
 
 
 def _line_search(potential: Increment, system, point: Point, found: _Direction) -> tuple[Point, float]:

@@ -62,7 +62,8 @@ class PrimalSystem:
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
         dtype = np.float64 if self.factors or self.library else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
-        self.sums = np.empty((pattern.column.size, 9), dtype)
+        self.gathering = pattern.gathering(self.free)
+        self.sums = np.empty((max(len(pattern.turned), 1), 9), dtype)
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
         self.placed_pieces = self.pieces.placed(pattern)
@@ -92,12 +93,7 @@ class PrimalSystem:
         x (n, 3): where the nodes are, to renew the coarse level of the preconditioner; None: it stays.
         """
         pattern, dtype = self.pattern, self.dtype
-        diagonal = np.zeros((pattern.slices * LANES, 9), dtype)
-        diagonal[pattern.place] = mass.reshape(-1, 9)
-        diagonal = np.ascontiguousarray(diagonal.reshape(-1, LANES, 9).transpose(0, 2, 1))
-        lists = (pattern.part_start, pattern.source, pattern.target)
-        places = (pattern.start, pattern.column)
-        gather_matrix(*places, *lists, self.blocks, self.packed_free, diagonal, self.sums, self.matrix.values)
+        gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
         self.rows = RowTerms(
             rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
         )

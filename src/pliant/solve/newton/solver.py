@@ -48,23 +48,23 @@ class NewtonSolver:
         change = problem.state.memory.get(self.name, {}).get("change")
         start = predicted if change is None else predicted + self.system.free * change
         start = self._turning_little(problem, start)
-        criterion = StepCriterion(potential, self.system, problem.state.velocity_triples(), predicted)
+        criterion = StepCriterion(potential, self.system, problem.before, predicted)
         return self._solution(problem, potential, *self._minimise(potential, start, criterion))
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,
         which is returned as well."""
         potential = self._potential(problem)
-        criterion = StaticCriterion(potential, self.system, problem.state.velocity_triples(), motion)
+        criterion = StaticCriterion(potential, self.system, problem.before, motion)
         start = self._static_start(potential, problem.prediction.u)
         solution = self._solution(problem, potential, *self._minimise(potential, start, criterion))
         return solution, max(motion, criterion.motion)
 
     def _turning_little(self, problem: Problem, start: np.ndarray) -> np.ndarray:
         """The start, or a velocity on the way to it that turns no body by much more than its present one does."""
-        n, now = problem.model.node_count, problem.state.velocity_triples()
         if not len(problem.model.joints.family):
             return start
+        n, now = problem.model.node_count, problem.before
         more = problem.h * float(np.abs((start - now)[n + 1 :: 2]).max(initial=0.0))
         return (
             start

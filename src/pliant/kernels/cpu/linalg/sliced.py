@@ -35,44 +35,65 @@ def _unpack(place, vector, out):
             out[i, c] = vector[s, c, lane]
 
 
-@parallel_kernel
-def gather_matrix(start, column, part_start, source, target, blocks, free, diagonal, sums, values_out):
-    """Values of the matrix: sums of element blocks (k, 9), plus `diagonal` (slices, 9, LANES).
+class Gathering(NamedTuple):
+    """How a matrix is summed from blocks: couples of triples that share any, of which each is summed once.
 
-    free (slices, 3, LANES): rows and columns of prescribed components become those of the unit matrix. sums
-    (entries LANES, 9): work space. Each part of the rows is summed by one thread, in the order of the elements.
+    couple_start (couples + 1,), turned (couples,), source: the blocks of every couple, from `turned` on those to be
+    transposed. entry (entries, LANES): couple of each entry, 2 * couple + (1 if transposed), or -1. triple (slices,
+    LANES): which triple each row is, or -1. zero, one: flat places of values that prescribed components make 0 and 1.
     """
-    slices, parts = start.shape[0] - 1, part_start.shape[0] - 1
-    flat = free.reshape(-1)
-    for part in prange(parts):
-        first, last = part * slices // parts, (part + 1) * slices // parts
-        sums[start[first] * LANES : start[last] * LANES] = 0
-        for p in range(part_start[part], part_start[part + 1]):
-            code, total = source[p], sums[target[p]]
-            b = blocks[code // 2]
-            if code % 2 == 0:
-                for k in range(9):
-                    total[k] += b[k]
-            else:
-                for r in range(3):
-                    for c in range(3):
-                        total[3 * r + c] += b[3 * c + r]
-        for s in range(first, last):
-            for e in range(start[s], start[s + 1]):
-                for r in range(3):
-                    for c in range(3):
-                        for lane in range(LANES):
-                            both = free[s, r, lane] * flat[column[e, lane] + c * LANES]
-                            values_out[e, 3 * r + c, lane] = both * sums[e * LANES + lane, 3 * r + c]
-            own = start[s]
+
+    couple_start: np.ndarray
+    turned: np.ndarray
+    source: np.ndarray
+    entry: np.ndarray
+    triple: np.ndarray
+    zero: np.ndarray
+    one: np.ndarray
+
+
+@parallel_kernel
+def gather_matrix(gathering, start, blocks, mass, sums, values_out):
+    """Values of the matrix: sums of element blocks (k, 9), plus mass blocks (n, 3, 3) of the triples.
+
+    sums (couples, 9): work space. Each couple is summed by one thread, in the order of its blocks.
+    """
+    couple_start, turned, source, entry = gathering.couple_start, gathering.turned, gathering.source, gathering.entry
+    for couple in prange(turned.shape[0]):
+        total = sums[couple]
+        for k in range(9):
+            total[k] = 0
+        for p in range(couple_start[couple], turned[couple]):
+            b = blocks[source[p]]
+            for k in range(9):
+                total[k] += b[k]
+        for p in range(turned[couple], couple_start[couple + 1]):
+            b = blocks[source[p]]
             for r in range(3):
                 for c in range(3):
-                    for lane in range(LANES):
-                        both = free[s, r, lane] * free[s, c, lane]
-                        values_out[own, 3 * r + c, lane] += both * diagonal[s, 3 * r + c, lane]
-                        # no sum with 1 - both: reassociated, it rounds small numbers off
-                        if r == c and both == 0:
-                            values_out[own, 3 * r + c, lane] = 1
+                    total[3 * r + c] += b[3 * c + r]
+    for s in prange(start.shape[0] - 1):
+        for e in range(start[s], start[s + 1]):
+            for lane in range(LANES):
+                code = entry[e, lane]
+                total = sums[max(code, 0) >> 1]
+                there = values_out.dtype.type(1 if code >= 0 else 0)
+                down, across = (1, 3) if code & 1 else (3, 1)
+                for r in range(3):
+                    for c in range(3):
+                        values_out[e, 3 * r + c, lane] = there * total[down * r + across * c]
+        own = start[s]
+        for lane in range(LANES):
+            i = gathering.triple[s, lane]
+            if i >= 0:
+                for r in range(3):
+                    for c in range(3):
+                        values_out[own, 3 * r + c, lane] += values_out.dtype.type(mass[i, r, c])
+    flat = values_out.reshape(-1)
+    for place in gathering.zero:
+        flat[place] = 0
+    for place in gathering.one:
+        flat[place] = 1
 
 
 @kernel

@@ -31,6 +31,23 @@ LEAST_PIVOT = 1e-15
 
 
 @kernel
+def place_arms(piece_start, piece_row, triple, x, arm_out):
+    """Arms (slices, 3, LANES) of the nodes at x (n, 3) from the centres of their pieces; those of bodies stay zero."""
+    for piece in range(piece_start.shape[0] - 1):
+        for c in range(3):
+            total, count = 0.0, 0
+            for p in range(piece_start[piece], piece_start[piece + 1]):
+                i = triple[piece_row[p] // LANES, piece_row[p] % LANES]
+                if i < x.shape[0]:
+                    total += x[i, c]
+                    count += 1
+            for p in range(piece_start[piece], piece_start[piece + 1]):
+                s, lane = piece_row[p] // LANES, piece_row[p] % LANES
+                if triple[s, lane] < x.shape[0]:
+                    arm_out[s, c, lane] = x[triple[s, lane], c] - total / count
+
+
+@kernel
 def factorise_dense(a_inout):
     """L of A = L L^T in the lower and L^T in the upper triangle, one over the diagonal on it.
 
@@ -105,30 +122,101 @@ def _add_block(block, turns, arm, mask, total):
             total[r, 5] += k2
 
 
-@parallel_kernel
-def add_coarse_matrix(start, column, values, piece_start, piece_row, piece, turns, arm, free, coarse_inout):
-    """coarse += P^T A P, row by row; columns of one piece are summed before they are seen from the row.
+class Coarsening(NamedTuple):
+    """Which entries of a matrix couple which pieces. start (pieces + 1,), row: rows (slice LANES + lane) of each piece;
+    same (entries, LANES): 1 where an entry couples a piece with itself; cross_start (pieces + 1,), cross, cross_row:
+    all others (entry LANES + lane) by the pieces of their rows, and these rows. own (slices, 36, LANES): work space."""
 
-    One thread takes all rows of a piece (piece_start, piece_row), and with them its rows of the coarse matrix.
+    start: np.ndarray
+    row: np.ndarray
+    same: np.ndarray
+    cross_start: np.ndarray
+    cross: np.ndarray
+    cross_row: np.ndarray
+    own: np.ndarray
+
+
+@kernel
+def _within_pieces(s, start, column, values, same, turns, arms, free, arm, total, own_out):
+    """P_i^T A_ij P_j (36, LANES) of the rows i of a slice, over the columns j of their own pieces; arm (3, LANES),
+    total (18, LANES): work space. Prescribed rows and columns are unit ones: a mask for rows serves both."""
+    for k in range(18):
+        for lane in range(LANES):
+            total[k, lane] = 0.0
+    for e in range(start[s], start[s + 1]):
+        for lane in range(LANES):
+            at = column[e, lane]
+            arm[0, lane], arm[1, lane], arm[2, lane] = arms[at], arms[at + LANES], arms[at + 2 * LANES]
+        for r in range(3):
+            for lane in range(LANES):
+                w = same[e, lane]
+                k0, k1, k2 = w * values[e, 3 * r, lane], w * values[e, 3 * r + 1, lane], w * values[e, 3 * r + 2, lane]
+                total[6 * r, lane] += k0
+                total[6 * r + 1, lane] += k1
+                total[6 * r + 2, lane] += k2
+                total[6 * r + 3, lane] += k2 * arm[1, lane] - k1 * arm[2, lane]
+                total[6 * r + 4, lane] += k0 * arm[2, lane] - k2 * arm[0, lane]
+                total[6 * r + 5, lane] += k1 * arm[0, lane] - k0 * arm[1, lane]
+    for lane in range(LANES):
+        at, turn = s * 3 * LANES + lane, turns[s, lane]
+        a0, a1, a2 = arms[at], arms[at + LANES], arms[at + 2 * LANES]
+        m0, m1, m2 = free[s, 0, lane], free[s, 1, lane], free[s, 2, lane]
+        for c in range(6):
+            # an angular triple couples with itself alone, and turns its body
+            moved = c if turn == 0 else c - 3
+            f0, f1, f2 = 0.0, 0.0, 0.0
+            if moved >= 0:
+                f0, f1, f2 = m0 * total[moved, lane], m1 * total[6 + moved, lane], m2 * total[12 + moved, lane]
+            own_out[c, lane] = f0 if turn == 0 else 0.0
+            own_out[6 + c, lane] = f1 if turn == 0 else 0.0
+            own_out[12 + c, lane] = f2 if turn == 0 else 0.0
+            own_out[18 + c, lane] = a1 * f2 - a2 * f1 if turn == 0 else f0
+            own_out[24 + c, lane] = a2 * f0 - a0 * f2 if turn == 0 else f1
+            own_out[30 + c, lane] = a0 * f1 - a1 * f0 if turn == 0 else f2
+
+
+@kernel
+def _between_pieces(own, coarsening, column, values, piece, turns, arm, free, coarse_inout):
+    """Adds what couples a piece with others, row by row; columns of one piece are summed before they are seen from the
+    row."""
+    total, block = np.zeros((3, 6)), np.empty(9)
+    first, last = coarsening.cross_start[own], coarsening.cross_start[own + 1]
+    for q in range(first, last):
+        entry, row = coarsening.cross[q], coarsening.cross_row[q]
+        e, lane = entry // LANES, entry % LANES
+        other_slice, other_lane = column[e, lane] // (3 * LANES), column[e, lane] % LANES
+        other = piece[other_slice, other_lane]
+        for k in range(9):
+            block[k] = values[e, k, lane]
+        arms, mask = arm[other_slice, :, other_lane], free[other_slice, :, other_lane]
+        _add_block(block, turns[other_slice, other_lane], arms, mask, total)
+        if q + 1 < last and coarsening.cross_row[q + 1] == row:
+            after = coarsening.cross[q + 1]
+            at = column[after // LANES, after % LANES]
+            if piece[at // (3 * LANES), at % LANES] == other:
+                continue
+        s, lane = row // LANES, row % LANES
+        _flush(total, own, other, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
+
+
+@parallel_kernel
+def add_coarse_matrix(coarsening, start, column, values, piece, turns, arm, free, coarse_inout):
+    """coarse += P^T A P.
+
+    One thread takes all rows of a piece, and with them its rows of the coarse matrix.
     """
-    for index in prange(piece_start.shape[0] - 1):
-        own, total, block = np.int64(index), np.zeros((3, 6)), np.empty(9)
-        for p in range(piece_start[own], piece_start[own + 1]):
-            s, lane = piece_row[p] // LANES, piece_row[p] % LANES
-            current = own
-            for e in range(start[s], start[s + 1]):
-                other_slice, other_lane = column[e, lane] // (3 * LANES), column[e, lane] % LANES
-                other = piece[other_slice, other_lane]
-                if other < 0:
-                    continue
-                if other != current:
-                    _flush(total, own, current, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
-                    current = other
-                for k in range(9):
-                    block[k] = values[e, k, lane]
-                arms, mask = arm[other_slice, :, other_lane], free[other_slice, :, other_lane]
-                _add_block(block, turns[other_slice, other_lane], arms, mask, total)
-            _flush(total, own, current, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
+    own, arms = coarsening.own, arm.reshape(-1)
+    for s in prange(start.shape[0] - 1):
+        one_arm, total = np.empty((3, LANES)), np.empty((18, LANES))
+        _within_pieces(s, start, column, values, coarsening.same, turns, arms, free, one_arm, total, own[s])
+    for index in prange(coarsening.start.shape[0] - 1):
+        k = np.int64(index)
+        for p in range(coarsening.start[k], coarsening.start[k + 1]):
+            s, lane = coarsening.row[p] // LANES, coarsening.row[p] % LANES
+            for r in range(6):
+                for c in range(6):
+                    coarse_inout[6 * k + r, 6 * k + c] += own[s, 6 * r + c, lane]
+        _between_pieces(k, coarsening, column, values, piece, turns, arm, free, coarse_inout)
 
 
 @kernel
