@@ -15,6 +15,7 @@ from pliant.elements.laws import CompiledLaw, arap_law, compile_law
 from pliant.kernels.cpu import elements as kernels
 from pliant.kernels.cpu import hyperelastic, stiffness
 from pliant.kernels.cpu.element_rates import subtract_rates
+from pliant.kernels.cpu.plastic import plastic_gradients
 from pliant.kernels.cpu.stiffness import ElementTerms, TetProducts
 from pliant.kernels.lanes import LANES, from_lanes
 from pliant.kernels.laws import Law, law_facts
@@ -158,11 +159,9 @@ class VolumeSet(ElementSet):
         own = plastic[self.points]
         if not np.any(own):
             return self.gradients
-        halves = own * np.array([1, 1, 1, 0.5, 0.5, 0.5])[:, None]
-        tensor = halves[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3, LANES)
-        inverse = np.linalg.inv(np.eye(3) + tensor.transpose(0, 3, 1, 2))
-        rows = self.gradients.reshape(len(own), -1, 3, LANES)
-        return np.ascontiguousarray(np.einsum("gijl,gljk->gikl", rows, inverse).reshape(self.gradients.shape))
+        out = np.empty_like(self.gradients)
+        plastic_gradients(self.gradients, own, out)
+        return out
 
     def frames_at(self, x: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """The frames in which damping acts, (point groups, 9, LANES), from the rotations of all sets at x."""

@@ -17,7 +17,7 @@ from pliant.rows.joints import MOTOR, JointBlocks, turning_stiffness
 from pliant.rows.table import Rows
 
 # Compliance of normal and tangent rows of contacts relative to the mobility of what they touch.
-NORMAL_SOFTNESS, TANGENT_SOFTNESS = 5e-2, 5e-2
+NORMAL_SOFTNESS, TANGENT_SOFTNESS = 2e-1, 5e-1
 # A row can move nothing when its mobility is below this part of what it were without pins; the compliance, relative,
 # with which it then gets no impulse to speak of.
 NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12

@@ -103,13 +103,17 @@ class Increment:
 
     def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
         """Where the nodes come to lie, and their elastic energy there, as last evaluated; None if not of their laws."""
-        usual = self.model.node_count and not self.model.elements.plastic and not self.tangled.any()
+        usual = self.model.node_count and not self.tangled.any()
         return (self.x + self.h * u[: self.model.node_count], self.energy) if usual else None
 
     def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
-        """Phi [J] at velocities that are zero where they are free; known: what `end` said of the last step."""
+        """Phi [J] at velocities that are zero where they are free, before anything flows; known: what `end` said of
+        the last step."""
         if known is None or np.any(rest) or self.tangled.any() or not np.array_equal(self.x, known[0]):
-            return self.evaluate(rest)[0]
+            self.elements.take_plastic(self.problem.state.plastic_strain)
+            value, _ = self.evaluate(rest)
+            self.elements.take_plastic(self.problem.rows.elements.plastic)
+            return value
         return known[1] + self.row_potential.evaluate(rest)
 
     @property

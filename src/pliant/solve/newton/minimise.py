@@ -77,8 +77,8 @@ def minimise(
         point.value -= potential.go_on_from(point.u)
         lag = potential.lag()
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
-        correction = abs(found.slope) + lag
-        info.residual = 1.0 if failed else criterion.residual(point.gradient, correction, scale)
+        left = abs(found.slope)
+        info.residual = 1.0 if failed else criterion.residual(point.gradient, left + lag, scale)
         if not failed and _promising(potential, system, point, found, info.residual, tolerance):
             left, products = _left_to_correct(system, point.gradient)
             info.iterations += products
@@ -88,7 +88,7 @@ def minimise(
             info.converged = True
             break
         last = found.size
-        if lag > 0.0 and abs(found.slope) <= RENEW * (lag + tolerance**2 * scale):
+        if lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
             potential.renew()
             value, gradient = potential.evaluate(point.u)
             point, last = Point(point.u, value, gradient), None
@@ -211,7 +211,8 @@ def _back_to_joints(potential: Increment, system, new: Point, most: float, found
     A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
     """
     for _ in range(MOST_CORRECTIONS):
-        if not np.isfinite(new.value):
+        # joints that fit have no energy; where even that would be too much, they are not what is wrong
+        if not new.value - potential.joint_energy <= most:
             return None
         end = abs(float(dot(system.free * new.gradient, found.direction)))
         if new.value <= most and end <= OVERSHOOT * abs(found.slope):

@@ -51,6 +51,7 @@ class PrimalSystem:
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
         self.pieces, self.joint_slices = Pieces.of(model), len(model.joints.start) - 1
+        self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
         # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
         small = self.count <= min(direct_work / 5, MOST_TRIPLES) or self.pieces.count > MOST_PIECES
@@ -132,8 +133,9 @@ class PrimalSystem:
 
     def _stiff_rows(self) -> np.ndarray:
         """Rows (m, 3) of joints that push: slice, row in its block, lane."""
-        slice_, row, lane = np.nonzero(self.rows.weight[: self.joint_slices, :3])
-        return np.stack([slice_, row, lane], axis=1)
+        slice_, lane = self.joint_places
+        block, row = np.nonzero(self.rows.weight[slice_, :3, lane])
+        return np.stack([slice_[block], row, lane[block]], axis=1)
 
     def _augmented(self, which: np.ndarray, x: np.ndarray) -> Augmented:
         """Two levels of what there is without joints, and the joints' rows exactly."""
@@ -153,7 +155,7 @@ class PrimalSystem:
         size = len(which)
         answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
         augment(base, rows, which, free, answers, factors)
-        return Augmented(base, answers, factors, np.empty(size))
+        return Augmented(base, start, rows.offset, rows.jacobian, which, free, answers, factors, np.empty(size))
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""

@@ -13,10 +13,16 @@ from pliant.kernels.lanes import LANES
 
 
 class Augmented(NamedTuple):
-    """base: P0. answers (m, slices, 3, LANES): P0^-1 J^T, a vector for each of m rows. factors (m, m): of G^-1 + J
+    """base: P0. start, offset, jacobian: J as in RowTerms; which (m, 3): slice, row in its block and lane of each of m
+    rows; free: flat. answers (m, slices, 3, LANES): P0^-1 J^T, a vector for each row. factors (m, m): of G^-1 + J
     P0^-1 J^T, as `factorise_dense` makes them. work (m,)."""
 
     base: TwoLevel
+    start: np.ndarray
+    offset: np.ndarray
+    jacobian: np.ndarray
+    which: np.ndarray
+    free: np.ndarray
     answers: np.ndarray
     factors: np.ndarray
     work: np.ndarray
@@ -58,11 +64,14 @@ def apply_augmented(preconditioner, r, z):
     """z = P0^-1 r - P0^-1 J^T (G^-1 + J P0^-1 J^T)^-1 J P0^-1 r."""
     p = preconditioner
     apply_two_level(p.base, r, z)
-    flat_r, flat_z, work = r.reshape(-1), z.reshape(-1), p.work
+    flat_z, work = z.reshape(-1), p.work
     for k in range(work.shape[0]):
-        answer, total = p.answers[k].reshape(-1), 0.0
-        for i in range(flat_r.shape[0]):
-            total += answer[i] * flat_r[i]
+        s, row, lane = p.which[k, 0], p.which[k, 1], p.which[k, 2]
+        total = 0.0
+        for e in range(p.start[s], p.start[s + 1]):
+            at = p.offset[e, lane]
+            for c in range(3):
+                total += p.jacobian[e, 3 * row + c, lane] * p.free[at + c * LANES] * flat_z[at + c * LANES]
         work[k] = total
     solve_dense(p.factors, work)
     for k in range(work.shape[0]):
