@@ -217,3 +217,17 @@ def test_pose_and_twist_round_trips():
         sim.step(1)
         after = sim.pose(body)[0] + rotation_matrix(sim.pose(body)[1]) @ centre
         assert np.allclose(after - before, 0.01 * velocity, atol=1e-12)
+
+
+@pytest.mark.parametrize("size, density", [(1e-3, 1.0), (1e-3, 1000.0), (1e-4, 1.0)])
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 1000])
+def test_tiny_capsule_comes_to_rest(size, density, dt):
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+    capsule = pl.Capsule(size / 2, size)
+    body = scene.add_rigid(capsule, density=density, position=(0, 0, 3 * size), rotation=(1, 0.3, 0, 0))
+    sim = scene.simulate(dt=dt)
+    for _ in range(round(0.5 / dt)):
+        sim.step()
+        assert sim.info.converged and sim.energy().kinetic <= sim.model.body_mass[1] * 9.81 * 3 * size
+    assert sim.pose(body)[0][2] == pytest.approx(size / 2, rel=0.01)

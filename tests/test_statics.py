@@ -117,6 +117,26 @@ def test_a_plate_twists_the_bar_it_is_welded_to():
     assert twist_of_a_bar(4, 0.1) == pytest.approx(coarse, rel=1e-6)
 
 
+@pytest.mark.parametrize("force", [(20, 0, 0), (20, 0, 1)], ids=["along", "across too"])
+def test_a_plate_welded_to_nodes_that_pins_hold_as_well(force):
+    """Pins and weld say the same twice; a force across would turn the plate, which both hold to second order only."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    bar = scene.add_soft(pl.meshes.box((0.4, 0.1, 0.1), cells=(4, 2, 2)), pl.Material.corotated(1e5, 0.0, 1000))
+    bar.pin(bar.nodes.x < 1e-9)
+    bar.pin(bar.nodes.x > 0.4 - 1e-9, axes="yz")
+    plate = scene.add_rigid(pl.Box((0.05, 0.1, 0.1)), density=500, position=(0.425, 0.05, 0.05), collide=False)
+    scene.join(pl.Fixed(plate, bar, at=(0.4, 0.05, 0.05), nodes=bar.nodes.x > 0.4 - 1e-9))
+    plate.force(force)
+    stretched = np.array([0.425 + 0.4 * 20 / (1e5 * 0.1**2), 0.05, 0.05])
+    still = scene.equilibrium()
+    assert still.info.converged and still.pose(plate)[0] == pytest.approx(stretched, abs=2e-5)
+    moving = scene.simulate(dt=1 / 60, solver=pl.Newton(tolerance=1e-6))
+    for _ in range(60):
+        moving.step()
+        assert moving.info.converged
+    assert moving.pose(plate)[0][1:] == pytest.approx(stretched[1:], abs=2e-5)
+
+
 def test_load_steps_lead_to_the_same_answer():
     one, cube = stretched_cube("neohookean", -0.4)
     many, other = stretched_cube("neohookean", -0.4, load_steps=4)

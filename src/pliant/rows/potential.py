@@ -82,7 +82,8 @@ class RowPotential:
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
         mobility. shift (slices, 3, LANES): impulses [N s] to start from."""
-        self.rows, self.joints, self.joint_energy = rows, joints, 0.0
+        self.rows, self.joints = rows, joints
+        self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
         self.mobility, without_pins = _mobilities(rows, mobility), _mobilities(rows, loose)
         dead = self.mobility <= NO_MOBILITY * without_pins
         self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
@@ -113,7 +114,8 @@ class RowPotential:
         self.joint_energy, energy = row_response(*geometry, *arguments)
         if joints.slices:
             distance_curvatures(joints.blocks.arrays, self.estimate, joints.error, joints.h, self.curvature)
-        return self.joint_energy + energy
+        self.energy = self.joint_energy + energy
+        return self.energy
 
     def renew(self) -> None:
         """Shifts and slips follow what was last evaluated."""
@@ -148,11 +150,14 @@ class RowPotential:
         self.target[:, 0] += self.rows.friction * (self.slip - self.new_slip)
         self.slip = self.new_slip.copy()
 
-    def mismatch(self) -> float:
-        """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]."""
+    def mismatch(self, closed: float) -> float:
+        """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]; without gaps of
+        joints of up to `closed` of their reach."""
         if not self.rows.slices:
             return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
+        if closed > 0.0 and self.largest_gap() <= closed:
+            error[: self.joints.slices] *= (self.joints.per_reach == 0)[:, None]
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))

@@ -8,9 +8,10 @@ from pliant.solve.residual import residual
 
 # Rounding of energies relative to their parts.
 ROUNDING = 1e-13
-# Gaps of rigid joints, relative to their reach and to the tolerance, that a converged step may leave, and the least gap
-# that is asked for.
-GAP, LEAST_GAP = 1e-3, 1e-10
+# Gaps of rigid joints, relative to their reach: those that a converged step may leave, in proportion to its tolerance,
+# and the least that is asked for. (Where joints fit in one position only, and turning is against them to second order,
+# no finite force closes them.) Iterations aim at less, for it is cheap where it is possible at all.
+GAP, CLOSED, SHUT = 1e-3, 5e-7, 1e-10
 # Imbalance (solve.residual) that a converged step with joints may leave.
 IMBALANCE = 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.
@@ -18,7 +19,12 @@ BALANCED = 1e-3
 
 
 class StepCriterion:
-    """A correction small beside the motion of the step, in the energy norm, and joints that fit."""
+    """A correction small beside the motion of the step, in the energy norm, and joints that fit.
+
+    closed: gaps of rigid joints, relative to their reach, that do not count as something to correct.
+    """
+
+    closed = 0.0
 
     def __init__(self, potential, system, before: np.ndarray, predicted: np.ndarray):
         """before, predicted (triples, 3): velocities at the start of the step, and after external forces alone."""
@@ -51,14 +57,16 @@ class StepCriterion:
         potential = self.potential
         if not potential.row_potential.joints.slices:
             return True
-        if potential.row_potential.largest_gap() > max(GAP * tolerance, LEAST_GAP):
+        if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
         return residual(potential.problem, potential.solution(u, info), "implicit") <= IMBALANCE
 
 
 class StaticCriterion(StepCriterion):
     """As for a step, measured by the motion so far; and forces must balance: what is small beside a motion that ran
-    away is not small."""
+    away is not small. At rest nothing moves beside which gaps could be small: closed is closed."""
+
+    closed = 1e-7
 
     def __init__(self, potential, system, before: np.ndarray, motion: float):
         """motion: twice the energy [J] of the largest motion so far."""

@@ -127,13 +127,21 @@ class Increment:
         self.row_potential.add_turning(blocks)
         return blocks
 
-    def renew(self) -> None:
-        """Bring what lags behind up to date: the rows' shifts and Coulomb's discs."""
-        self.row_potential.renew()
+    def renew(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+        """Bring what lags behind up to date: the rows' shifts and Coulomb's discs; Phi and its gradient at u, where
+        they were this value and gradient."""
+        rows, gradient = self.row_potential, gradient.copy()
+        value -= rows.energy
+        rows.add_impulses(gradient)
+        rows.renew()
+        value += rows.evaluate(u)
+        rows.add_impulses(gradient, -1.0)
+        return value, gradient
 
-    def lag(self) -> float:
-        """How far what lags behind is from what was last evaluated, as an energy [J]."""
-        return self.row_potential.mismatch()
+    def lag(self, closed: float) -> float:
+        """How far what lags behind is from what was last evaluated, as an energy [J]; gaps of joints, relative to
+        their reach, do not count up to `closed`."""
+        return self.row_potential.mismatch(closed)
 
     def go_on_from(self, u: np.ndarray) -> float:
         """Make u the iterate from which on the work of following pressures counts; what it was worth [J]."""

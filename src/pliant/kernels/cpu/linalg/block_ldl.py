@@ -102,19 +102,24 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
             for c in range(3):  # the block's own triangle first
                 yi[1, c] -= pivot[0] * yi[0, c]
                 yi[2, c] -= pivot[1] * yi[0, c] + pivot[2] * yi[1, c]
+            # as numbers of their own they stay in registers
+            a0, a1, a2, b0, b1, b2 = yi[0, 0], yi[0, 1], yi[0, 2], yi[1, 0], yi[1, 1], yi[1, 2]
+            c0, c1, c2 = yi[2, 0], yi[2, 1], yi[2, 2]
             for p in range(start[i], start[i] + filled[i]):
                 yj, block = y[row_out[p]], lower_out[p]
                 for r in range(3):
-                    for c in range(3):
-                        yj[r, c] -= block[r, 0] * yi[0, c] + block[r, 1] * yi[1, c] + block[r, 2] * yi[2, c]
+                    l0, l1, l2 = block[r, 0], block[r, 1], block[r, 2]
+                    yj[r, 0] -= l0 * a0 + l1 * b0 + l2 * c0
+                    yj[r, 1] -= l0 * a1 + l1 * b1 + l2 * c1
+                    yj[r, 2] -= l0 * a2 + l1 * b2 + l2 * c2
             p = start[i] + filled[i]
             l = lower_out[p]
             for r in range(3):
-                for c in range(3):
-                    l[r, c] = yi[c, r] * pivot[3 + c]
-            for r in range(3):
-                for c in range(3):
-                    diagonal[r, c] -= l[r, 0] * yi[0, c] + l[r, 1] * yi[1, c] + l[r, 2] * yi[2, c]
+                l0, l1, l2 = yi[0, r] * pivot[3], yi[1, r] * pivot[4], yi[2, r] * pivot[5]
+                l[r, 0], l[r, 1], l[r, 2] = l0, l1, l2
+                diagonal[r, 0] -= l0 * a0 + l1 * b0 + l2 * c0
+                diagonal[r, 1] -= l0 * a1 + l1 * b1 + l2 * c1
+                diagonal[r, 2] -= l0 * a2 + l1 * b2 + l2 * c2
             row_out[p] = k
             filled[i] += 1
             for r in range(3):
