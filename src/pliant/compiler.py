@@ -1,0 +1,211 @@
+"""Numba's compiler, told what pliant's code is for: Python calls kernels, and nothing but kernels calls the rest.
+
+Numba makes machine code of every function as soon as it is compiled, with wrappers for callers in Python and in C.
+Here only kernels that Python calls become machine code, with one wrapper. What they call, and the bodies of their
+parallel loops, stays LLVM code, hardly optimised, that is linked into every kernel which needs it and optimised there.
+"""
+
+import contextlib
+import gc
+
+from llvmlite.binding import Linkage
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering, NativeParforLowering
+from numba.parfors.parfor_lowering import ParforLower
+
+# How LLVM links functions of which several libraries have a copy.
+SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
+
+
+class InnerLibrary(JITCodeLibrary):
+    """LLVM code of one function for kernels to link; made into machine code only if Python asks for its address."""
+
+    def __init__(self, codegen, name):
+        super().__init__(codegen, name)
+        self.environments = {}
+        self._emitted = None
+
+    @property
+    def codegen(self):
+        return self
+
+    def set_env(self, name, environment) -> None:
+        """Note what Numba would write into machine code, for the kernels that link this."""
+        self.environments[name] = environment
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def module(self):
+        """The function's own code, without what it calls."""
+        self._ensure_finalized()
+        return self._final_module
+
+    def _get_module_for_linking(self):
+        """The function's code with what it calls, for libraries other than kernels."""
+        if self._shared_module is None:
+            module = self.module.clone()
+            for library in inner_libraries(self._linking_libraries):
+                module.link_in(library.module, preserve=True)
+            for library in other_libraries(self):
+                module.link_in(library._get_module_for_linking(), preserve=True)
+            self._shared_module = module
+        return self._shared_module
+
+    def get_pointer_to_function(self, name) -> int:
+        """Address of machine code, if this library has such a function at all; wrappers of Numba's own code are not."""
+        if all(function.name != name or function.is_declaration for function in self.module.functions):
+            return 0
+        if self._emitted is None:
+            module = self._get_module_for_linking().clone()
+            module.get_function(name).linkage = Linkage.external
+            self._emitted = KernelLibrary(self._codegen, self._name)
+            self._emitted.environments = self.environments
+            self._emitted.add_llvm_module(module)
+        return self._emitted.get_pointer_to_function(name)
+
+
+class KernelLibrary(JITCodeLibrary):
+    """Machine code of one kernel that calls no code of another library.
+
+    Numba gives a kernel weak copies of the functions it calls and of the bodies of its parallel loops. Which copy runs
+    depends on what else the process has loaded: after compiling, the one compiled first; from the cache, the kernel's
+    own, so that products and sums may be fused and rounded otherwise. Private copies are the only ones a kernel can
+    run, so its results have the same bits in every process.
+    """
+
+    environments = {}
+
+    def finalize(self) -> None:
+        inner = inner_libraries(self._linking_libraries)
+        self._linking_libraries = other_libraries(self)
+        for library in inner:
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library.module, preserve=True)
+        super().finalize()
+        self.environments = {name: value for library in (self, *inner) for name, value in library.environments.items()}
+        known = {variable.name for variable in self._final_module.global_variables}
+        for name in known & set(self.environments):
+            self._codegen.set_env(name, self.environments[name])
+
+    def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.linkage in SHARED and not function.is_declaration:
+                function.linkage = Linkage.internal
+        super()._optimize_final_module()
+
+
+def inner_libraries(libraries) -> list[InnerLibrary]:
+    """Those of the libraries that have no machine code, and all such that they link: callers before what they call."""
+    found: dict[InnerLibrary, None] = {}
+
+    def visit(library) -> None:
+        if isinstance(library, InnerLibrary) and library not in found:
+            for called in library._linking_libraries:
+                visit(called)
+            found[library] = None
+
+    for library in libraries:
+        visit(library)
+    return list(reversed(found))
+
+
+def other_libraries(library) -> list[JITCodeLibrary]:
+    """Libraries with machine code of their own that a library links, or that one of its inner libraries does."""
+    every = [library, *inner_libraries(library._linking_libraries)]
+    linked = dict.fromkeys(each for one in every for each in one._linking_libraries)
+    return [each for each in linked if not isinstance(each, InnerLibrary)]
+
+
+@contextlib.contextmanager
+def inner_code(codegen):
+    """Let all libraries made meanwhile be inner ones; collect no garbage, which costs a seventh of compiling."""
+    before, collecting = codegen._library_class, gc.isenabled()
+    codegen._library_class = InnerLibrary
+    gc.disable()
+    try:
+        yield
+    finally:
+        codegen._library_class = before
+        if collecting:
+            gc.enable()
+
+
+class _Lower(ParforLower):
+    """Lowering of a kernel: bodies of parallel loops get no wrappers, the kernel one for Python."""
+
+    def lower(self) -> None:
+        super().lower()
+        self.create_cpython_wrapper(self.flags.release_gil)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(NativeLowering):
+    _name = "pliant_kernel_lowering"
+    lowering_class = _Lower
+
+
+class KernelCompiler(Compiler):
+    """Compiles kernels that Python calls, each with a library of its own."""
+
+    def define_pipelines(self):
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (_KernelLowering if which in (NativeLowering, NativeParforLowering) else which, text)
+                for which, text in pipeline.passes
+            ]
+            pipeline.finalize()
+        return pipelines
+
+    def _compile_core(self):
+        codegen = self.state.targetctx.codegen()
+        self.state.library = KernelLibrary(codegen, self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        with inner_code(codegen):
+            return super()._compile_core()
+
+
+class InnerCompiler(Compiler):
+    """Compiles what kernels call."""
+
+    def _compile_core(self):
+        codegen = self.state.targetctx.codegen()
+        self.state.library = InnerLibrary(codegen, self.state.func_id.func_qualname)
+        with inner_code(codegen):
+            return super()._compile_core()
+
+
+class Kernel(CPUDispatcher):
+    """A function with machine code for callers in Python, and LLVM code, compiled apart, for other compiled code."""
+
+    def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=KernelCompiler):
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+        self._inner = None
+
+    @property
+    def inner(self) -> CPUDispatcher:
+        if self._inner is None:
+            self._inner = CPUDispatcher(self.py_func, self.locals, self.targetoptions, InnerCompiler)
+        return self._inner
+
+    def get_call_template(self, args, kws):
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig):
+        return self.inner.get_overload(sig)
+
+
+def compiled(function, **options) -> Kernel:
+    """The function as a kernel with Numba's options."""
+    options |= {"nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return Kernel(function, targetoptions=options)
