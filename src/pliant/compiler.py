@@ -13,6 +13,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.types import Integer, int64, unliteral
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
 from numba.parfors.parfor_lowering import ParforLower
 
@@ -20,7 +21,18 @@ from numba.parfors.parfor_lowering import ParforLower
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
 
 
-class InnerLibrary(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """A library that spends no time on functions it only declares."""
+
+    def _optimize_functions(self, ll_module) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class InnerLibrary(_Library):
     """LLVM code of one function for kernels to link; made into machine code only if Python asks for its address."""
 
     def __init__(self, codegen, name):
@@ -74,7 +86,7 @@ class InnerLibrary(JITCodeLibrary):
         return self._emitted.get_pointer_to_function(name)
 
 
-class KernelLibrary(JITCodeLibrary):
+class KernelLibrary(_Library):
     """Machine code of one kernel that calls no code of another library.
 
     Numba gives a kernel weak copies of the functions it calls and of the bodies of its parallel loops. Which copy runs
@@ -199,7 +211,9 @@ class Kernel(CPUDispatcher):
         return self._inner
 
     def get_call_template(self, args, kws):
-        return self.inner.get_call_template(args, kws)
+        """What the inner function returns for such arguments, with one kind of integers: int64, not constants."""
+        _, args = self._compiler.fold_argument_types(args, kws)
+        return self.inner.get_call_template([int64 if isinstance(unliteral(kind), Integer) else kind for kind in args], {})
 
     def get_overload(self, sig):
         return self.inner.get_overload(sig)
