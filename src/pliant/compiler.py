@@ -10,8 +10,9 @@ import gc
 
 from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
+from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
 from numba.core.types import Integer, int64, unliteral
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
@@ -28,7 +29,9 @@ class _Library(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
+                import os
+                if os.environ.get("FPM")=="skip": continue
+                passes, builder = self._codegen._function_pass_manager(opt=int(os.environ.get("FPM","3")))
                 passes.run(function, builder)
 
 
@@ -197,7 +200,33 @@ class InnerCompiler(Compiler):
             return super()._compile_core()
 
 
-class Kernel(CPUDispatcher):
+class _Flags(Flags):
+    """Numba's flags, compared in less time: the hash of all is one number, and they are looked up at every call."""
+
+    __slots__ = ()
+    HASH = hash(Flags())
+
+    def __hash__(self):
+        return self.HASH
+
+    def __eq__(self, other):
+        return (type(other) is _Flags and self._values == other._values) or super().__eq__(other)
+
+
+class _FlaggedCompiler(_FunctionCompiler):
+    def _customize_flags(self, flags):
+        return _Flags(flags)
+
+
+class _Dispatcher(CPUDispatcher):
+    """A dispatcher whose compiler has such flags."""
+
+    def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=InnerCompiler):
+        super().__init__(py_func, locals, targetoptions, pipeline_class)
+        self._compiler = _FlaggedCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
+
+
+class Kernel(_Dispatcher):
     """A function with machine code for callers in Python, and LLVM code, compiled apart, for other compiled code."""
 
     def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=KernelCompiler):
@@ -207,7 +236,7 @@ class Kernel(CPUDispatcher):
     @property
     def inner(self) -> CPUDispatcher:
         if self._inner is None:
-            self._inner = CPUDispatcher(self.py_func, self.locals, self.targetoptions, InnerCompiler)
+            self._inner = _Dispatcher(self.py_func, self.locals, self.targetoptions)
         return self._inner
 
     def get_call_template(self, args, kws):
