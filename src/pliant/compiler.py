@@ -7,19 +7,24 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 
 import contextlib
 import gc
+from types import CodeType
 
 from llvmlite.binding import Linkage
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
 from numba.core.types import Integer, int64, unliteral
-from numba.core.typed_passes import NativeLowering, NativeParforLowering
+from numba.core.typed_passes import NativeLowering, NativeParforLowering, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
+# Parts of instructions that are no variables and have none.
+PLAIN = {str, int, float, bool, type(None), ir.Loc, ir.Scope}
 
 
 class _Library(JITCodeLibrary):
@@ -29,9 +34,7 @@ class _Library(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
-                import os
-                if os.environ.get("FPM")=="skip": continue
-                passes, builder = self._codegen._function_pass_manager(opt=int(os.environ.get("FPM","3")))
+                passes, builder = self._codegen._function_pass_manager()
                 passes.run(function, builder)
 
 
@@ -141,16 +144,29 @@ def other_libraries(library) -> list[JITCodeLibrary]:
     return [each for each in linked if not isinstance(each, InnerLibrary)]
 
 
+def _listed_variables(self, value, listed=ir.Inst._rec_list_vars):
+    """Variables in a part of an instruction, as Numba lists them, without asking six times what a plain value is."""
+    kind = type(value)
+    if kind is ir.Var:
+        return [value]
+    if kind in PLAIN:
+        return []
+    if kind not in (dict, list, tuple):
+        return listed(self, value)
+    parts = value.values() if kind is dict else value
+    return [variable for part in parts if type(part) not in PLAIN for variable in _listed_variables(self, part)]
+
+
 @contextlib.contextmanager
 def inner_code(codegen):
     """Let all libraries made meanwhile be inner ones; collect no garbage, which costs a seventh of compiling."""
-    before, collecting = codegen._library_class, gc.isenabled()
-    codegen._library_class = InnerLibrary
+    before, collecting = (codegen._library_class, ir.Inst._rec_list_vars), gc.isenabled()
+    codegen._library_class, ir.Inst._rec_list_vars = InnerLibrary, _listed_variables
     gc.disable()
     try:
         yield
     finally:
-        codegen._library_class = before
+        codegen._library_class, ir.Inst._rec_list_vars = before
         if collecting:
             gc.enable()
 
@@ -169,18 +185,32 @@ class _KernelLowering(NativeLowering):
     lowering_class = _Lower
 
 
-class KernelCompiler(Compiler):
-    """Compiles kernels that Python calls, each with a library of its own."""
+class _LeanCompiler(Compiler):
+    """Numba's compiler without passes that a function has no use for."""
+
+    def unused(self) -> set[type]:
+        """Inlining of closures where there are none, rewriting of array expressions in formulas."""
+        nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
+        plain = not nested and not self.state.flags.auto_parallel.enabled
+        return ({InlineClosureLikes} if plain else set()) | ({NopythonRewrites} if self.state.flags.forceinline else set())
 
     def define_pipelines(self):
-        pipelines = super().define_pipelines()
+        pipelines, unused = super().define_pipelines(), self.unused()
         for pipeline in pipelines:
-            pipeline.passes = [
-                (_KernelLowering if which in (NativeLowering, NativeParforLowering) else which, text)
-                for which, text in pipeline.passes
-            ]
+            pipeline.passes = [(self.substitute(which), text) for which, text in pipeline.passes if which not in unused]
             pipeline.finalize()
         return pipelines
+
+    def substitute(self, which: type) -> type:
+        """The pass to run instead of one of Numba's."""
+        return which
+
+
+class KernelCompiler(_LeanCompiler):
+    """Compiles kernels that Python calls, each with a library of its own."""
+
+    def substitute(self, which: type) -> type:
+        return _KernelLowering if which in (NativeLowering, NativeParforLowering) else which
 
     def _compile_core(self):
         codegen = self.state.targetctx.codegen()
@@ -190,7 +220,7 @@ class KernelCompiler(Compiler):
             return super()._compile_core()
 
 
-class InnerCompiler(Compiler):
+class InnerCompiler(_LeanCompiler):
     """Compiles what kernels call."""
 
     def _compile_core(self):
@@ -210,7 +240,7 @@ class _Flags(Flags):
         return self.HASH
 
     def __eq__(self, other):
-        return (type(other) is _Flags and self._values == other._values) or super().__eq__(other)
+        return self._values == other._values if type(other) is _Flags else super().__eq__(other)
 
 
 class _FlaggedCompiler(_FunctionCompiler):
