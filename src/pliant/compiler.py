@@ -16,8 +16,8 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
-from numba.core.types import Integer, int64, unliteral
 from numba.core.typed_passes import NativeLowering, NativeParforLowering, NopythonRewrites
+from numba.core.types import Integer, int64, unliteral
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
 
@@ -101,7 +101,9 @@ class KernelLibrary(_Library):
     run, so its results have the same bits in every process.
     """
 
-    environments = {}
+    def __init__(self, codegen, name):
+        super().__init__(codegen, name)
+        self.environments = {}
 
     def finalize(self) -> None:
         inner = inner_libraries(self._linking_libraries)
@@ -181,6 +183,8 @@ class _Lower(ParforLower):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(NativeLowering):
+    """Numba's pass, with that lowering."""
+
     _name = "pliant_kernel_lowering"
     lowering_class = _Lower
 
@@ -191,8 +195,9 @@ class _LeanCompiler(Compiler):
     def unused(self) -> set[type]:
         """Inlining of closures where there are none, rewriting of array expressions in formulas."""
         nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
-        plain = not nested and not self.state.flags.auto_parallel.enabled
-        return ({InlineClosureLikes} if plain else set()) | ({NopythonRewrites} if self.state.flags.forceinline else set())
+        flags = self.state.flags
+        closures = set() if nested or flags.auto_parallel.enabled else {InlineClosureLikes}
+        return closures | ({NopythonRewrites} if flags.forceinline else set())
 
     def define_pipelines(self):
         pipelines, unused = super().define_pipelines(), self.unused()
@@ -244,6 +249,8 @@ class _Flags(Flags):
 
 
 class _FlaggedCompiler(_FunctionCompiler):
+    """Numba's compiler of a function, with such flags."""
+
     def _customize_flags(self, flags):
         return _Flags(flags)
 
@@ -265,6 +272,7 @@ class Kernel(_Dispatcher):
 
     @property
     def inner(self) -> CPUDispatcher:
+        """The same function for compiled callers."""
         if self._inner is None:
             self._inner = _Dispatcher(self.py_func, self.locals, self.targetoptions)
         return self._inner
@@ -272,7 +280,8 @@ class Kernel(_Dispatcher):
     def get_call_template(self, args, kws):
         """What the inner function returns for such arguments, with one kind of integers: int64, not constants."""
         _, args = self._compiler.fold_argument_types(args, kws)
-        return self.inner.get_call_template([int64 if isinstance(unliteral(kind), Integer) else kind for kind in args], {})
+        args = [int64 if isinstance(unliteral(kind), Integer) else kind for kind in args]
+        return self.inner.get_call_template(args, {})
 
     def get_overload(self, sig):
         return self.inner.get_overload(sig)
