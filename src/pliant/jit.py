@@ -26,17 +26,16 @@ from pathlib import Path
 os.environ.setdefault("GOMP_SPINCOUNT", "4000")
 
 import numba
-from llvmlite.binding import Linkage, get_host_cpu_name
+from llvmlite.binding import get_host_cpu_name
 from numba import config
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 
+from pliant.compiler import compiled
 from pliant.errors import SceneError
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
 # Part of every hash, in place of this file's text: raise it when this file changes the code that is compiled.
-RECIPE = 1
+RECIPE = 2
 # How many versions of a module keep their compiled code on disk.
 KEPT_VERSIONS = 4
 # Seconds after which any version that was not used goes.
@@ -49,8 +48,6 @@ HOME = "pliant-compiled"
 # Only folders with such a name and with such a file inside are ever removed.
 VERSION_NAME = re.compile(r"([\w.]+)-[0-9a-f]{16}")
 MARKER = "made-by-pliant"
-# How LLVM links functions of which several libraries have a copy.
-SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
 IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+pliant\b[^(\n]*(?:\([^)]*\))?", re.MULTILINE)
 
 
@@ -235,36 +232,9 @@ def _last_used(version: Path) -> float:
 # ---- compiling
 
 
-class _KernelLibrary(JITCodeLibrary):
-    """Machine code of one kernel that calls no code of another library.
-
-    Numba gives a kernel weak copies of the functions it calls and of the bodies of its parallel loops. Which copy runs
-    depends on what else the process has loaded: after compiling, the one compiled first; from the cache, the kernel's
-    own, optimised once more, so that products and sums are fused and rounded otherwise. Private copies are the only
-    ones a kernel can run, so its results have the same bits in every process.
-    """
-
-    def _optimize_final_module(self) -> None:
-        for function in self._final_module.functions:
-            if function.linkage in SHARED and not function.is_declaration:
-                function.linkage = Linkage.internal
-        super()._optimize_final_module()
-
-
-class _KernelCompiler(Compiler):
-    """Numba's compiler, with a library of its own for each kernel."""
-
-    def _compile_core(self):
-        if self.state.library is None:
-            codegen = self.state.targetctx.codegen()
-            self.state.library = _KernelLibrary(codegen, self.state.func_id.func_qualname)
-            self.state.library.enable_object_caching()
-        return super()._compile_core()
-
-
 def formula(function):
     """Compile a scalar/tuple formula so that it disappears into its caller and the caller's lane loop vectorises."""
-    return numba.njit(fastmath=FASTMATH, error_model="numpy", forceinline=True)(function)
+    return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True, _nrt=False)
 
 
 def kernel(function=None, *, parallel: bool = False):
@@ -282,7 +252,9 @@ def kernel_in(folder: Path, function, *, parallel: bool = True):
     user_folder = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, pipeline_class=_KernelCompiler, **options)(function)
+        dispatcher = compiled(function, **options)
+        dispatcher.enable_caching()
+        return dispatcher
     finally:
         config.CACHE_DIR = user_folder
 
