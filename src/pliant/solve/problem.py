@@ -1,6 +1,6 @@
 """What a step asks of a solver, and what a solver answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +55,10 @@ class StepRows:
     def bounded(self) -> Rows:
         """Limits, motors and contacts."""
         return self.table.between(self.equality_slices, self.table.slices)
+
+    def with_joints(self, elements: ElementRows, joints: Rows, compliance: np.ndarray) -> "StepRows":
+        """Elements and equalities elsewhere, these with another compliance (slices, 3, LANES), and no other rows."""
+        return replace(self, elements=elements, table=replace(joints, compliance=compliance))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, RowElements
+from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, ElementRows, RowElements
 from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.elements import element_diagonals, element_targets
 from pliant.kernels.cpu.linalg.friction import Friction
@@ -12,8 +12,9 @@ from pliant.kernels.cpu.linalg.pgs import solve_pgs
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import count_rows, row_diagonals
 from pliant.kernels.lanes import LANES
+from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
-from pliant.solve.dual.gaps import close_joint_gaps
+from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GAP_REGULARIZATION, close_joint_gaps, softened
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
@@ -165,10 +166,23 @@ class DualSolver:
         )
         return Info("dual mprgp", products, residual, residual <= options.tolerance, refreshes=refreshes)
 
-    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
-        took."""
-        return close_joint_gaps(model, rows, inverse_mass, self.dtype)
+    def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
+        elements resist as in the step."""
+        elastic = self.elements.count > 0 and bool(problem.model.joints.on_nodes.any())
+        model, inverse_mass = problem.model, problem.prediction.inverse_mass
+        diagonal, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION)
+        if elastic:
+            here = problem.rows.with_joints(
+                ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance
+            )
+            operator, _ = self._operator(model, problem.prediction, here, problem.h)
+        else:
+            operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
+        x, products = close_joint_gaps(operator, rows.target, elastic)
+        velocity = np.empty((model.triple_count, 3), self.dtype)
+        transposed_product(operator, x, velocity)
+        return velocity, products
 
 
 def _block_of(index: np.ndarray) -> np.ndarray:
