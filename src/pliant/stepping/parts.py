@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from pliant.errors import SolverError
 from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.solve.info import Info
@@ -15,10 +16,15 @@ ASTRAY, MOST_HALVINGS = 1.0, 4
 def in_halves(
     advance: Callable, model: Model, state: State, solver, h: float, halvings: int = MOST_HALVINGS
 ) -> tuple[State, Info]:
-    """A step of length h; one in which joints strayed is taken again as two of half the length, and so on."""
-    new, info = advance(model, state, solver, h)
-    if info.straying <= ASTRAY or halvings == 0:
-        return new, info
+    """A step of length h; one in which joints strayed or bodies ran away is taken again as two of half the length, and
+    so on."""
+    try:
+        new, info = advance(model, state, solver, h)
+        if info.straying <= ASTRAY or halvings == 0:
+            return new, info
+    except SolverError:
+        if halvings == 0:
+            raise
     again = partial(in_halves, advance, halvings=halvings - 1)
     return in_parts(again, model, state, solver, h, 2)
 
@@ -27,9 +33,9 @@ def in_parts(advance: Callable, model: Model, state: State, solver, h: float, pa
     """A step as so many equal ones; impulses are kept as if the last of them had been the whole."""
     new, infos = scaled(state, 1 / parts), []
     for _ in range(parts):
-        new, info = advance(model, new, solver, h / parts)
+        new, info = advance(model, replace(new, step=state.step), solver, h / parts)
         infos.append(info)
-    return as_whole(replace(new, step=state.step + 1), parts), _whole(infos)
+    return as_whole(new, parts), _whole(infos)
 
 
 def scaled(state: State, factor: float) -> State:
