@@ -169,7 +169,12 @@ class EliminatedSolver(DualSolver):
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
-        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
+
+        def moved(x) -> float:
+            apply_transposed(operator, x)
+            return self._motion(problem, u - problem.prediction.u + system.velocity)
+
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, moved)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))

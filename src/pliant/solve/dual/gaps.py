@@ -13,31 +13,35 @@ from pliant.rows.table import Rows, entry_pairs
 
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
 GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
-# The same where elements resist: a small part of a stiff element's rows is much energy.
+# The same where springs or elements resist: a small part of a stiff row is much energy.
 ELASTIC_REDUCTION, ELASTIC_REGULARIZATION, ELASTIC_PRODUCTS = 1e-4, 1e-5, 1000
+# What springs get, so that even the stiffest have an answer.
+LEAST_SOFTNESS = 1e-9
 
 
-def close_joint_gaps(operator, target: np.ndarray, elastic: bool) -> tuple[np.ndarray, int]:
-    """Scaled impulses with which the last rows of an operator, the joints', have rates `target`, and products it took.
+def close_joint_gaps(operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, int]:
+    """Scaled impulses with which the last rows of an operator, the joints', meet their targets, and products it took.
 
     elastic: whether there are elements in the operator.
     """
     b = np.zeros_like(operator.scale)
-    first = len(b) - target.size
-    b[first:] = operator.scale[first:] * target.ravel()
+    first, elastic = len(b) - rows.target.size, elastic or bool(np.any(rows.compliance > 0))
+    b[first:] = operator.scale[first:] * rows.target.ravel()
     x, unbounded, dtype = np.zeros_like(b), np.full_like(b, np.inf), b.dtype
     limits = (ELASTIC_REDUCTION, ELASTIC_PRODUCTS) if elastic else (GAP_REDUCTION, GAP_PRODUCTS)
     arguments = (no_friction(dtype), x, np.empty((4, len(b)), dtype), *limits, b.copy(), 1)
-    products, _, _ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
+    products, *_ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
     return x, products
 
 
 def softened(rows: Rows, inverse_mass, softness: float = GAP_REGULARIZATION) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed."""
+    """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed: rigid joints
+    get some, for they may be redundant."""
     diagonal = np.empty(rows.target.shape)
     geometry = (rows.start, rows.triples, rows.jacobian)
     row_diagonals(*geometry, rows.compliance, inverse_mass, softness, diagonal)
-    return diagonal, rows.compliance + softness * diagonal
+    soft = np.where(rows.compliance > 0, LEAST_SOFTNESS, softness)
+    return diagonal, rows.compliance + soft * diagonal
 
 
 class GapFactors:

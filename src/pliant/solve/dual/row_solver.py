@@ -67,7 +67,7 @@ class RowSolver(DualSolver):
         gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
         system = rows_only(problem.model.triple_count, rows, compliance, gather, diagonal, np.float64)
         operator = system if factor is None else EliminatedOperator(system, factor, system.scale)
-        x, products = close_joint_gaps(operator, rows.target, factor is not None)
+        x, products = close_joint_gaps(operator, rows, factor is not None)
         if factor is None:
             transposed_product(system, x, system.velocity)
         else:

@@ -1,5 +1,7 @@
 """The dual solver (BV): a box-constrained problem in the impulses, (J M^-1 J^T + R) lambda = b - J u*."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, ElementRows, RowElements
@@ -9,6 +11,7 @@ from pliant.kernels.cpu.linalg.friction import Friction
 from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
 from pliant.kernels.cpu.linalg.operators import SystemOperator
 from pliant.kernels.cpu.linalg.pgs import solve_pgs
+from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import count_rows, row_diagonals
 from pliant.kernels.lanes import LANES
@@ -22,6 +25,9 @@ from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
 RIGID = 1e-5
+# What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerance,
+# relative to the rounding of numbers.
+SETTLED, ROUNDING = 30.0, 20.0
 
 
 class DualSolver:
@@ -52,9 +58,14 @@ class DualSolver:
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
         x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
-        info = self._minimise(operator, b, low, high, friction, x)
-        impulse = (x * operator.scale).astype(np.float64)
         velocity = np.empty(prediction.u.shape, self.dtype)
+
+        def moved(x) -> float:
+            transposed_product(operator, x, velocity)
+            return self._motion(problem, velocity)
+
+        info = self._minimise(operator, b, low, high, friction, x, moved)
+        impulse = (x * operator.scale).astype(np.float64)
         transposed_product(operator, x, velocity)
         info.rows = self.elements.count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
@@ -142,29 +153,42 @@ class DualSolver:
         impulse = np.concatenate([elements, warm_impulses(state, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
-    def _minimise(self, operator, b, low, high, friction, x) -> Info:
-        options = self.options
-        work = np.empty((4, len(x)), self.dtype)
-        if options.method == "pgs":
-            sweeps, residual = solve_pgs(
-                operator, b, low, high, friction, x, work, options.tolerance, options.max_iterations
-            )
-            return Info("dual pgs", sweeps, residual, residual <= options.tolerance)
+    def _minimise(self, operator, b, low, high, friction, x, moved=None) -> Info:
+        """Solve for x in place; with a smaller tolerance again while what is left moves much.
+
+        moved: a function that tells twice the energy [J] of the motion in this step with impulses x; None: errors of
+        rows are all that is asked for.
+        """
+        options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
         direction = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30)
-        products, residual, refreshes = solve_mprgp(
-            operator,
-            b,
-            low,
-            high,
-            friction,
-            x,
-            work,
-            options.tolerance,
-            options.max_iterations,
-            direction,
-            POWER_ITERATIONS,
-        )
-        return Info("dual mprgp", products, residual, residual <= options.tolerance, refreshes=refreshes)
+        while True:
+            info, left = self._once(operator, b, low, high, friction, x, tolerance, iterations, direction)
+            iterations, refreshes = iterations + info.iterations, refreshes + info.refreshes
+            share = (SETTLED * options.tolerance) ** 2 * moved(x) / left if moved and left > 0.0 else 1.0
+            smaller = tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
+            rounding = smaller < ROUNDING * np.finfo(self.dtype).eps
+            if share >= 1.0 or rounding or not info.converged or iterations >= options.max_iterations:
+                break
+            tolerance = smaller
+        converged = info.residual <= options.tolerance and (share >= 1.0 or rounding)
+        return replace(info, iterations=iterations, refreshes=refreshes, converged=converged)
+
+    def _motion(self, problem: Problem, change: np.ndarray) -> float:
+        """Twice the kinetic energy [J] of a change of velocity (triples, 3) by rows, and of that by loads."""
+        model, mass, predicted = problem.model, problem.mass, problem.prediction.u
+        kick = quadratic_diagonal(mass, model.free_triples * (predicted - problem.before))
+        rounding = np.finfo(self.dtype).eps ** 2 * quadratic_diagonal(mass, predicted)
+        return kick + quadratic_diagonal(mass, change.astype(np.float64)) + rounding
+
+    def _once(self, operator, b, low, high, friction, x, tolerance, iterations: int, direction) -> tuple[Info, float]:
+        """One solve within what is left of the iterations; also the square of what is left, in the energy norm [J]."""
+        options, work = self.options, np.empty((4, len(x)), self.dtype)
+        problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
+        if options.method == "pgs":
+            sweeps, residual, left = solve_pgs(*problem)
+            return Info("dual pgs", sweeps, residual, residual <= tolerance), left
+        products, residual, refreshes, left = solve_mprgp(*problem, direction, POWER_ITERATIONS)
+        return Info("dual mprgp", products, residual, residual <= tolerance, refreshes=refreshes), left
 
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
@@ -179,7 +203,7 @@ class DualSolver:
             operator, _ = self._operator(model, problem.prediction, here, problem.h)
         else:
             operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
-        x, products = close_joint_gaps(operator, rows.target, elastic)
+        x, products = close_joint_gaps(operator, rows, elastic)
         velocity = np.empty((model.triple_count, 3), self.dtype)
         transposed_product(operator, x, velocity)
         return velocity, products
