@@ -20,8 +20,8 @@ from pliant.solve.problem import Problem, Solution
 
 # Gaps below this part of the joint's arms are left to the next step; of stiff springs less, by their energy.
 TOLERATED_GAP, STIFFEST = 1e-3, 1e-2
-# A projection is repeated, up to so many times, while a gap is larger than this part.
-LARGE_GAP, MAX_PROJECTIONS = 1e-2, 3
+# A projection is repeated, up to so many times, while a gap is larger than this part of them.
+LARGE_GAP, MAX_PROJECTIONS = 1e-2, 4
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same.
 STRAYED, OPEN = 0.1, 5e-3
@@ -43,15 +43,16 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
         return state
     rows, error = _rows_at(blocks, state, h)
     meant, measure = _meant(problem, solution), _measures(problem)
-    large, tolerated = _relative(blocks, error - meant, blocks.reach, np.isfinite(measure)) / STRAYED, TOLERATED_GAP
+    held, rigid = np.isfinite(measure), LARGE_GAP / TOLERATED_GAP * blocks.reach
+    large = _relative(blocks, error - meant, blocks.reach, held) / STRAYED
     for _ in range(MAX_PROJECTIONS):
-        if not _relative(blocks, error - meant, measure, np.isfinite(measure)) > tolerated:
+        if not _relative(blocks, error - meant, measure, held) > TOLERATED_GAP:
             break
         rows.target[:] = (meant - error) / h
         move, used = solver.close_gaps(problem, state, rows.between(0, blocks.equality_slices))
         state = _displaced(model, state, h * move)
         rows, error = _rows_at(blocks, state, h)
-        info.drift_iterations, tolerated = info.drift_iterations + used, LARGE_GAP
+        info.drift_iterations, measure = info.drift_iterations + used, np.where(blocks.rigid, rigid, measure)
     info.straying = max(large, _open_by(blocks, error) / OPEN)
     return state
 

@@ -170,11 +170,11 @@ class EliminatedSolver(DualSolver):
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
 
-        def moved(x) -> float:
+        def settling(x, gradient) -> tuple[float, float]:
             apply_transposed(operator, x)
-            return self._motion(problem, u - problem.prediction.u + system.velocity)
+            return 0.0, self._motion(problem, u - problem.prediction.u + system.velocity)
 
-        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, moved)
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, settling)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))

@@ -25,9 +25,9 @@ from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
 RIGID = 1e-5
-# What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerance,
-# relative to the rounding of numbers.
-SETTLED, ROUNDING = 30.0, 20.0
+# What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerances
+# that rounding in float64 and in float32 admits.
+SETTLED, LEAST_TOLERANCE = 50.0, {8: 1e-12, 4: 1e-6}
 
 
 class DualSolver:
@@ -60,11 +60,11 @@ class DualSolver:
         x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
         velocity = np.empty(prediction.u.shape, self.dtype)
 
-        def moved(x) -> float:
+        def settling(x, gradient) -> tuple[float, float]:
             transposed_product(operator, x, velocity)
-            return self._motion(problem, velocity)
+            return self._stored(rows, operator, gradient), self._motion(problem, velocity)
 
-        info = self._minimise(operator, b, low, high, friction, x, moved)
+        info = self._minimise(operator, b, low, high, friction, x, settling)
         impulse = (x * operator.scale).astype(np.float64)
         transposed_product(operator, x, velocity)
         info.rows = self.elements.count * 6 + row_count(rows.table)
@@ -153,25 +153,53 @@ class DualSolver:
         impulse = np.concatenate([elements, warm_impulses(state, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
-    def _minimise(self, operator, b, low, high, friction, x, moved=None) -> Info:
+    def _minimise(self, operator, b, low, high, friction, x, settling=None) -> Info:
         """Solve for x in place; with a smaller tolerance again while what is left moves much.
 
-        moved: a function that tells twice the energy [J] of the motion in this step with impulses x; None: errors of
-        rows are all that is asked for.
+        settling: a function of x and its gradient that tells twice the energies [J] by which rows that store energy
+        fail, and of the motion in this step; None: errors of rows are all that is asked for.
         """
         options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
-        direction = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30)
+        direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.linalg.norm(b))
+        work, share, rounding = np.empty((4, len(x)), self.dtype), 1.0, False
         while True:
-            info, left = self._once(operator, b, low, high, friction, x, tolerance, iterations, direction)
+            problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
+            info, left = self._once(*problem, direction)
             iterations, refreshes = iterations + info.iterations, refreshes + info.refreshes
-            share = (SETTLED * options.tolerance) ** 2 * moved(x) / left if moved and left > 0.0 else 1.0
+            if settling is not None:
+                stored, motion = settling(x, work[0])
+                left = max(left, stored, (info.residual * size) ** 2)
+                share = (SETTLED * options.tolerance) ** 2 * motion / left if left > 0.0 else 1.0
             smaller = tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
-            rounding = smaller < ROUNDING * np.finfo(self.dtype).eps
+            rounding = smaller < LEAST_TOLERANCE[self.dtype.itemsize]
             if share >= 1.0 or rounding or not info.converged or iterations >= options.max_iterations:
                 break
             tolerance = smaller
         converged = info.residual <= options.tolerance and (share >= 1.0 or rounding)
         return replace(info, iterations=iterations, refreshes=refreshes, converged=converged)
+
+    def _once(self, *problem) -> tuple[Info, float]:
+        """One solve; also an estimate of the square of what is left, in the energy norm [J]."""
+        tolerance = problem[7]
+        if self.options.method == "pgs":
+            sweeps, residual, left = solve_pgs(*problem[:-1])
+            return Info("dual pgs", sweeps, residual, residual <= tolerance), left
+        products, residual, refreshes, left = solve_mprgp(*problem, POWER_ITERATIONS)
+        return Info("dual mprgp", products, residual, residual <= tolerance, refreshes=refreshes), left
+
+    def _stored(self, rows: StepRows, operator, gradient: np.ndarray) -> float:
+        """Twice the energy [J] that elements and springs store by the error of their rows: e^T R^-1 e, which bounds the
+        distance from the answer (the duality gap)."""
+        error = (gradient / operator.scale).astype(np.float64)
+        first = self.elements.volume.size * 6
+        joints = error[first:].reshape(rows.table.target.shape)[: rows.equality_slices]
+        compliance = rows.table.compliance[: rows.equality_slices]
+        springs = np.sum(np.where(compliance > 0, joints**2, 0.0) / np.where(compliance > 0, compliance, 1.0))
+        strain, ones = error[:first].reshape(-1, 6, LANES), np.array(self.ones64)
+        single, coupled = operator.compliance[:, 0], operator.compliance[:, 1]
+        along = np.einsum("c,gcl->gl", ones, strain[:, :3]) ** 2 * coupled / (single + coupled * (ones @ ones))
+        squares = np.sum(strain[:, :3] ** 2, axis=1) + 0.5 * np.sum(strain[:, 3:] ** 2, axis=1)
+        return float(springs + np.sum((squares - along) / single))
 
     def _motion(self, problem: Problem, change: np.ndarray) -> float:
         """Twice the kinetic energy [J] of a change of velocity (triples, 3) by rows, and of that by loads."""
@@ -179,16 +207,6 @@ class DualSolver:
         kick = quadratic_diagonal(mass, model.free_triples * (predicted - problem.before))
         rounding = np.finfo(self.dtype).eps ** 2 * quadratic_diagonal(mass, predicted)
         return kick + quadratic_diagonal(mass, change.astype(np.float64)) + rounding
-
-    def _once(self, operator, b, low, high, friction, x, tolerance, iterations: int, direction) -> tuple[Info, float]:
-        """One solve within what is left of the iterations; also the square of what is left, in the energy norm [J]."""
-        options, work = self.options, np.empty((4, len(x)), self.dtype)
-        problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
-        if options.method == "pgs":
-            sweeps, residual, left = solve_pgs(*problem)
-            return Info("dual pgs", sweeps, residual, residual <= tolerance), left
-        products, residual, refreshes, left = solve_mprgp(*problem, direction, POWER_ITERATIONS)
-        return Info("dual mprgp", products, residual, residual <= tolerance, refreshes=refreshes), left
 
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
