@@ -24,7 +24,7 @@ TOLERATED_GAP, STIFFEST = 1e-3, 1e-2
 LARGE_GAP, MAX_PROJECTIONS = 1e-2, 4
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same.
-STRAYED, OPEN = 0.1, 5e-3
+STRAYED, OPEN = 0.05, 5e-3
 
 
 def straying(model, state: State) -> float:

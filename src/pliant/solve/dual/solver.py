@@ -26,8 +26,9 @@ POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
 RIGID = 1e-5
 # What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerances
-# that rounding in float64 and in float32 admits.
-SETTLED, LEAST_TOLERANCE = 50.0, {8: 1e-12, 4: 1e-6}
+# that rounding in float64 and in float32 admits; and what energy the square of a scaled gradient is at least taken for:
+# that of a problem of this condition.
+SETTLED, LEAST_TOLERANCE, CONDITION = 50.0, {8: 1e-12, 4: 1e-6}, 30.0
 
 
 class DualSolver:
@@ -168,11 +169,11 @@ class DualSolver:
             iterations, refreshes = iterations + info.iterations, refreshes + info.refreshes
             if settling is not None:
                 stored, motion = settling(x, work[0])
-                left = max(left, stored, (info.residual * size) ** 2)
+                left = max(left, stored, CONDITION * (info.residual * size) ** 2)
                 share = (SETTLED * options.tolerance) ** 2 * motion / left if left > 0.0 else 1.0
             smaller = tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
             rounding = smaller < LEAST_TOLERANCE[self.dtype.itemsize]
-            if share >= 1.0 or rounding or not info.converged or iterations >= options.max_iterations:
+            if share >= 1.0 or rounding or iterations >= options.max_iterations:
                 break
             tolerance = smaller
         converged = info.residual <= options.tolerance and (share >= 1.0 or rounding)
