@@ -162,21 +162,23 @@ class DualSolver:
         """
         options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
         direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.linalg.norm(b))
-        work, share, rounding = np.empty((4, len(x)), self.dtype), 1.0, False
+        work, share, best, kept = np.empty((4, len(x)), self.dtype), 1.0, np.inf, x
         while True:
             problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
             info, left = self._once(*problem, direction)
             iterations, refreshes = iterations + info.iterations, refreshes + info.refreshes
+            if best <= options.tolerance < info.residual:  # friction goes round in circles
+                x[:], info.residual = kept, best
+                break
             if settling is not None:
                 stored, motion = settling(x, work[0])
                 left = max(left, stored, CONDITION * (info.residual * size) ** 2)
                 share = (SETTLED * options.tolerance) ** 2 * motion / left if left > 0.0 else 1.0
-            smaller = tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
-            rounding = smaller < LEAST_TOLERANCE[self.dtype.itemsize]
-            if share >= 1.0 or rounding or iterations >= options.max_iterations:
+            best, kept, tolerance = info.residual, x.copy(), tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
+            share = share if tolerance > LEAST_TOLERANCE[self.dtype.itemsize] else 1.0
+            if share >= 1.0 or iterations >= options.max_iterations:
                 break
-            tolerance = smaller
-        converged = info.residual <= options.tolerance and (share >= 1.0 or rounding)
+        converged = info.residual <= options.tolerance and share >= 1.0
         return replace(info, iterations=iterations, refreshes=refreshes, converged=converged)
 
     def _once(self, *problem) -> tuple[Info, float]:

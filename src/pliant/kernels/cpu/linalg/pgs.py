@@ -237,6 +237,8 @@ def solve_pgs(operator, b, low, high, friction, x, work, tolerance, max_sweeps):
         fell_before, fell = fell, abs(before - energy)
         ratio = min(fell / fell_before, SLOWEST) if fell_before > 0.0 else 0.0
         left = fell * (ratio / (1.0 - ratio) if fell_before < np.inf else 1.0)
+        if friction.coefficient.shape[0] > 0:  # with bounds that follow there is no energy that falls
+            left = 0.0
         residual = remaining(friction, operator.scale, x, g, low, high, phi) / reference
         if residual <= tolerance:
             break
