@@ -149,13 +149,16 @@ class RowPotential:
         self.slip = self.new_slip.copy()
 
     def mismatch(self) -> float:
-        """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]."""
+        """How far the rows are from being met: twice their errors in velocity as kinetic energies [J]; of joints, which
+        may hold on to what is far stiffer than that, as the energies of their compliances."""
         if not self.rows.slices:
             return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
-        return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))
+        measure = self.mobility.copy()
+        measure[: self.joints.slices] = self.compliance[: self.joints.slices]
+        return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0]))
 
     def best_impulses(self) -> np.ndarray:
         """Impulses (slices, 3, LANES): of rigid joints those foreseen, which gaps of the size of rounding do not

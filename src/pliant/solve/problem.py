@@ -73,8 +73,9 @@ class Problem:
 
     @cached_property
     def before(self) -> np.ndarray:
-        """Velocities (triples, 3) at the start of the step."""
-        return self.state.velocity_triples()
+        """Velocities (triples, 3) before the step: at its start, or before they were extrapolated there."""
+        kept = self.state.memory.get("before")
+        return self.state.velocity_triples() if kept is None else kept["velocity"]
 
     @cached_property
     def mass(self) -> np.ndarray:

@@ -42,11 +42,12 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
     start = _extrapolated(model, state, before)
     if start is None:
         return None, None
+    start = start.remembering("before", velocity=state.velocity_triples())
     new, info = advance(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
     if _touches(model, new) or info.straying > ASTRAY:
         return None, None
     info.integrator = "bdf2"
-    return replace(as_whole(new, 1 / PART), time=state.time + h), info
+    return replace(as_whole(new.remembering("before"), 1 / PART), time=state.time + h), info
 
 
 def _touches(model: Model, state: State) -> bool:

@@ -23,7 +23,7 @@ TOLERATED_GAP, STIFFEST = 1e-3, 1e-2
 # A projection is repeated, up to so many times, while a gap is larger than this part of them.
 LARGE_GAP, MAX_PROJECTIONS = 1e-2, 4
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
-# it; limits [rad] by the same.
+# it; limits [rad] by the same, and what it pushes things that touch into each other by.
 STRAYED, OPEN = 0.05, 5e-3
 
 
@@ -50,6 +50,7 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
             break
         rows.target[:] = (meant - error) / h
         move, used = solver.close_gaps(problem, state, rows.between(0, blocks.equality_slices))
+        large = max(large, _pushed(problem, h * move) / OPEN)
         state = _displaced(model, state, h * move)
         rows, error = _rows_at(blocks, state, h)
         info.drift_iterations, measure = info.drift_iterations + used, np.where(blocks.rigid, rigid, measure)
@@ -92,6 +93,18 @@ def _relative(blocks, gap: np.ndarray, measure: np.ndarray, which: np.ndarray) -
     """The largest gap (slices, 3, LANES) among some blocks (n,), relative to their measures (n,)."""
     size = np.linalg.norm(gap[blocks.slice[which], :, blocks.lane[which]], axis=1)
     return float((size / measure[which]).max(initial=0.0))
+
+
+def _pushed(problem: Problem, move: np.ndarray) -> float:
+    """How far displacements (triples, 3) [m] push things into each other where they touch, relative to the reach of
+    joints."""
+    rows = problem.rows
+    table = rows.table.between(rows.joint_slices, rows.table.slices)
+    if not table.slices:
+        return 0.0
+    rate = np.empty(table.target.shape)
+    row_rates(table.start, table.triples, table.jacobian, move.astype(np.float64), rate)
+    return float(-rate[:, 0].min(initial=0.0) / problem.model.joints.reach.max())
 
 
 def _open_by(blocks, error: np.ndarray) -> float:
