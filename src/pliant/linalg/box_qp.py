@@ -80,12 +80,12 @@ def solve_box_qp(
 
     contacts = _friction(coefficient, diagonal, cone)
     if method == "pgs":
-        sweeps, residual = solve_pgs(
+        sweeps, residual, _ = solve_pgs(
             operator, right, scaled_low, scaled_high, contacts, y, work, tolerance, max_iterations
         )
         return unscaled(), BoxInfo(method, sweeps, residual, residual <= tolerance)
     direction = right + 1e-3 * np.abs(right).max(initial=1e-30)
-    products, residual, refreshes = solve_mprgp(
+    products, residual, refreshes, _ = solve_mprgp(
         operator,
         right,
         scaled_low,

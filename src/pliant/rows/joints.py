@@ -123,6 +123,11 @@ class JointBlocks:
         return np.flatnonzero(self.family == LIMIT)
 
     @cached_property
+    def on_nodes(self) -> np.ndarray:
+        """Which blocks (n,) hold on to nodes."""
+        return np.isin(self.a.kind, (FACE, NODE)) | np.isin(self.b.kind, (FACE, NODE))
+
+    @cached_property
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)

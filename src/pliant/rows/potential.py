@@ -151,8 +151,9 @@ class RowPotential:
         self.slip = self.new_slip.copy()
 
     def mismatch(self, closed: float) -> float:
-        """How far the rows are from being met: their errors in velocity as kinetic energies, twice [J]; without gaps of
-        joints of up to `closed` of their reach."""
+        """How far the rows are from being met: twice their errors in velocity as kinetic energies [J]; of joints, which
+        may hold on to what is far stiffer than that, as the energies of their compliances, and without gaps of up to
+        `closed` of their reach."""
         if not self.rows.slices:
             return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
@@ -160,7 +161,9 @@ class RowPotential:
             error[: self.joints.slices] *= (self.joints.per_reach == 0)[:, None]
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
-        return float(np.sum(error**2 / self.mobility) + np.sum(opening**2 / self.mobility[:, 0]))
+        measure = self.mobility.copy()
+        measure[: self.joints.slices] = self.compliance[: self.joints.slices]
+        return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0]))
 
     def best_impulses(self) -> np.ndarray:
         """Impulses (slices, 3, LANES): of rigid joints those foreseen, which gaps of the size of rounding do not

@@ -94,10 +94,9 @@ class ExplicitSolver:
         info = Info(f"explicit {self.options.method}", iterations=len(tableau))
         return Solution(u, np.zeros(problem.rows.table.target.shape), info, travel=travel)
 
-    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
-        took."""
-        return self.rows.close_gaps(model, rows, inverse_mass)
+    def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took."""
+        return self.rows.close_gaps(problem, rows, problem.prediction.inverse_mass)
 
 
 # Stages: the part of the step (along the slope of the stage before) at which each is taken, and its weight.

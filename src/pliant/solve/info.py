@@ -14,9 +14,13 @@ class Info:
 
     newton_iterations: linear systems solved by Newton's method, and `linear` how; shortest_step: its smallest
     line-search factor. tangled: soft bodies that were turned inside out and are being pulled back to shape, not by
-    their own law. integrator: what a
-    step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, or where extrapolation
-    inverts elements). active: rows at a bound. timings: seconds per stage of the step.
+    their own law.
+    integrator: what a step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation
+    inverts elements, or where joints stray). active: rows at a bound. timings: seconds per stage of the step.
+
+    parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
+    joints strayed, in parts of what makes a step be halved. Then work is the sum over all parts, and the step is as
+    good as the worst of them.
     """
 
     solver: str = ""
@@ -33,5 +37,7 @@ class Info:
     linear: str = ""
     shortest_step: float = 1.0
     integrator: str = ""
+    parts: int = 1
+    straying: float = 0.0
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

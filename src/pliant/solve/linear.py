@@ -56,9 +56,7 @@ class LinearSolver:
         info = Info(f"linear {self.options.factor}", iterations, linear=self.options.factor)
         if not rows.table.slices:
             return self._balanced(problem, Solution(u, np.zeros(rows.table.target.shape), info))
-        estimate = prediction.inverse_mass.copy()
-        estimate[:n] = self.mobility
-        factor = self.factors.factor
+        estimate, factor = self._estimate(problem), self.factors.factor
         change, impulse, rows_info = self.rows.solve_rows(problem, rows.table, u, estimate, factor, model.free)
         rows_info.solver, rows_info.linear = info.solver, info.linear
         return self._balanced(problem, Solution(u + change, impulse, rows_info))
@@ -87,10 +85,16 @@ class LinearSolver:
             right += (self.extra_mass @ (state.v + h * model.gravity - dragged).ravel()).reshape(-1, 3)
         return right * model.free
 
-    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
-        took."""
-        return self.rows.close_gaps(model, rows, inverse_mass)
+    def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took; elements
+        resist as in the step."""
+        return self.rows.close_gaps(problem, rows, self._estimate(problem), self.factors.factor, problem.model.free)
+
+    def _estimate(self, problem: Problem) -> np.ndarray:
+        """Inverse masses (triples, 6), of nodes with the stiffness around them."""
+        estimate = problem.prediction.inverse_mass.copy()
+        estimate[: problem.model.node_count] = self.mobility
+        return estimate
 
 
 class ElementMatrices:

@@ -1,6 +1,6 @@
 """What a step asks of a solver, and what a solver answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +56,10 @@ class StepRows:
         """Limits, motors and contacts."""
         return self.table.between(self.equality_slices, self.table.slices)
 
+    def with_joints(self, elements: ElementRows, joints: Rows, compliance: np.ndarray) -> "StepRows":
+        """Elements and equalities elsewhere, these with another compliance (slices, 3, LANES), and no other rows."""
+        return replace(self, elements=elements, table=replace(joints, compliance=compliance))
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -69,8 +73,9 @@ class Problem:
 
     @cached_property
     def before(self) -> np.ndarray:
-        """Velocities (triples, 3) at the start of the step."""
-        return self.state.velocity_triples()
+        """Velocities (triples, 3) before the step: at its start, or before they were extrapolated there."""
+        kept = self.state.memory.get("before")
+        return self.state.velocity_triples() if kept is None else kept["velocity"]
 
     @cached_property
     def mass(self) -> np.ndarray:

@@ -4,7 +4,7 @@ x1 = (4 x0 - x-1)/3 + 2/3 h v1 and M (v1 - (4 v0 - v-1)/3) = 2/3 h f(x1): an Eul
 in brackets. Rotations are extrapolated along their geodesic, rigid bodies by their angular momenta. Newton meets
 joints at the end of the step; rows that are linear at the extrapolated state would gain energy. A step in which a
 contact or a limit carries load, and the one after it, is Euler's: an extrapolated impact would bounce. So is one whose
-extrapolation would turn elements inside out.
+extrapolation would turn elements inside out, and one in which joints stray.
 """
 
 from dataclasses import replace
@@ -17,7 +17,8 @@ from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.rotations import rotation_matrix
 from pliant.solve.info import Info
-from pliant.stepping.step import as_whole, scaled, step
+from pliant.stepping.parts import ASTRAY, as_whole, scaled
+from pliant.stepping.step import advance, step
 
 # Length of the Euler step within one of BDF2.
 PART = 2 / 3
@@ -41,11 +42,12 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
     start = _extrapolated(model, state, before)
     if start is None:
         return None, None
-    new, info = step(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
-    if _touches(model, new):
+    start = start.remembering("before", velocity=state.velocity_triples())
+    new, info = advance(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+    if _touches(model, new) or info.straying > ASTRAY:
         return None, None
     info.integrator = "bdf2"
-    return replace(as_whole(new, 1 / PART), time=state.time + h), info
+    return replace(as_whole(new.remembering("before"), 1 / PART), time=state.time + h), info
 
 
 def _touches(model: Model, state: State) -> bool:

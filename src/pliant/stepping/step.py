@@ -9,11 +9,12 @@ from pliant.collide import detect
 from pliant.errors import SolverError
 from pliant.model.model import Model
 from pliant.model.state import State
-from pliant.solve.dual.drift import close_gaps
+from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.solve.residual import residual
 from pliant.stepping.dynamics import integrate, predict
+from pliant.stepping.parts import in_halves, in_parts
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
@@ -23,8 +24,8 @@ IMBALANCE = 0.5
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report. Nothing is written into the old state."""
-    parts = getattr(solver, "substeps", 1)
-    return advance(model, state, solver, h) if parts == 1 else _advance_in_parts(model, state, solver, h, parts)
+    parts = getattr(solver, "substeps", None)
+    return in_parts(advance, model, state, solver, h, parts) if parts else in_halves(advance, model, state, solver, h)
 
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
@@ -37,7 +38,9 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
     if solver.linear_rows:
-        new, solution.info.drift_iterations = close_gaps(problem, new, solver)
+        new = close_gaps(problem, solution, new, solver)
+    elif not solution.info.converged:
+        solution.info.straying = straying(model, new)
     clock.lap("drift")
     return new, _measured(problem, solution, solver, clock)
 
@@ -63,28 +66,6 @@ def pose(model: Model, state: State, h: float, linear_rows: bool, clock: "Clock 
     return Problem(model, state, prediction, rows, h)
 
 
-def _advance_in_parts(model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
-    """A step as so many shorter ones; impulses are kept as if the last of them had been the whole."""
-    new, infos = scaled(state, 1 / parts), []
-    for _ in range(parts):
-        new, info = advance(model, new, solver, h / parts)
-        infos.append(info)
-    iterations = sum(part.iterations for part in infos)
-    timings = {name: sum(part.timings[name] for part in infos) for name in infos[-1].timings}
-    return as_whole(replace(new, step=state.step + 1), parts), replace(info, iterations=iterations, timings=timings)
-
-
-def scaled(state: State, factor: float) -> State:
-    """The state with impulses as those of a step `factor` times as long with the same forces."""
-    return replace(state, impulses=state.impulses.scaled(factor), row_impulse=factor * state.row_impulse)
-
-
-def as_whole(state: State, factor: float) -> State:
-    """The state after a step that was a part of a whole one `factor` times as long: impulses and the change of the
-    velocity as if its forces had acted all the time, so that readers need not know."""
-    return replace(scaled(state, factor), previous_velocity=state.v - factor * (state.v - state.previous_velocity))
-
-
 def check_motion(problem: Problem, solution: Solution) -> None:
     """A velocity that is not finite stops the simulation, and so does a step that failed and ran away; the message
     names step, body and node or element."""
@@ -102,7 +83,7 @@ def check_motion(problem: Problem, solution: Solution) -> None:
     radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0)
     size = float(np.ptp(points, axis=0).max(initial=0.0) + 2 * radius.max(initial=0.0))
     moved = problem.h * np.abs(u - problem.prediction.u).max(axis=1)
-    moved[model.node_count + 1 :: 2] = 0.0
+    moved[model.node_count + 1 :: 2] *= radius
     worst = int(np.argmax(moved)) if len(moved) else 0
     if len(moved) and moved[worst] > RUN_AWAY * size:
         raise SolverError(

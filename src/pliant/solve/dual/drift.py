@@ -1,8 +1,9 @@
-"""Drift control: after a step the rigid joints are put back together by moving positions, not velocities.
+"""Drift control: after a step rows that are linear in the velocity are put where they were meant to be, by moving
+positions, not velocities.
 
-A step keeps joints to first order; turning bodies open gaps of order (h w)^2. Pulling them shut with velocities would
-feed energy into the motion, so the gaps are closed by mass-weighted projections: dx = M^-1 J^T mu, (J M^-1 J^T) mu =
--C.
+A step meets joints to first order; turning bodies open gaps of order (h w)^2 and stretch stiff springs by as much.
+Pulling them shut with velocities would feed energy into the motion, so positions are moved by h w, where w is the
+velocity of least energy, against masses, springs and elements, with J w + R mu = -gap / h (theory section 2).
 """
 
 from dataclasses import replace
@@ -10,38 +11,107 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.kernels.cpu.rigid import turn_bodies
+from pliant.kernels.cpu.rows import row_rates
+from pliant.kernels.cpu.table import row_mobilities
 from pliant.model.state import State
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Problem, Solution
 
-# Gaps below this part of the joint's arms are left to the next step.
-TOLERATED_GAP = 1e-3
-# A projection is repeated, up to so many times, while a gap is larger than this part.
-LARGE_GAP, MAX_PROJECTIONS = 1e-2, 3
+# Gaps below this part of the joint's arms are left to the next step; of stiff springs less, by their energy.
+TOLERATED_GAP, STIFFEST = 1e-3, 1e-2
+# A projection is repeated, up to so many times, while a gap is larger than this part of them.
+LARGE_GAP, MAX_PROJECTIONS = 1e-2, 4
+# Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
+# it; limits [rad] by the same, and what it pushes things that touch into each other by.
+STRAYED, OPEN = 0.05, 5e-3
 
 
-def close_gaps(problem: Problem, state: State, solver) -> tuple[State, int]:
-    """The state with bodies and nodes moved so that rigid joints fit again, and the products that took (0: nothing to
-    do)."""
-    model, products, tolerated = problem.model, 0, TOLERATED_GAP
+def straying(model, state: State) -> float:
+    """How far rigid joints are open and limits overrun, in parts of what counts as strayed."""
     blocks = model.joints
-    rigid = blocks.rigid
-    if not rigid.any():
-        return state, 0
-    loose = np.flatnonzero(~rigid & (blocks.slice < blocks.equality_slices))
+    if not len(blocks.family):
+        return 0.0
+    return _open_by(blocks, _rows_at(blocks, state, 1.0)[1]) / OPEN
+
+
+def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> State:
+    """The state with bodies and nodes moved so that rigid joints fit again and springs are as long as their rows say;
+    the report is told the products that took and how far joints strayed."""
+    model, info, h, blocks = problem.model, solution.info, problem.h, problem.model.joints
+    if not len(blocks.family):
+        return state
+    rows, error = _rows_at(blocks, state, h)
+    meant, measure = _meant(problem, solution), _measures(problem)
+    held, rigid = np.isfinite(measure), LARGE_GAP / TOLERATED_GAP * blocks.reach
+    large = _relative(blocks, error - meant, blocks.reach, held) / STRAYED
     for _ in range(MAX_PROJECTIONS):
-        rows = Rows.empty(blocks.start)
-        error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
-        rows = rows.between(0, blocks.equality_slices)
-        gap = np.linalg.norm(error[blocks.slice[rigid], :, blocks.lane[rigid]], axis=1)
-        if not np.any(gap > tolerated * blocks.reach[rigid]):
+        if not _relative(blocks, error - meant, measure, held) > TOLERATED_GAP:
             break
-        rows.target[blocks.slice[loose], :, blocks.lane[loose]] = 0.0
-        move, used = solver.close_gaps(model, rows, problem.prediction.inverse_mass)
-        state = _displaced(model, state, move)
-        products, tolerated = products + used, LARGE_GAP
-    return state, products
+        rows.target[:] = (meant - error) / h
+        move, used = solver.close_gaps(problem, state, rows.between(0, blocks.equality_slices))
+        large = max(large, _pushed(problem, h * move) / OPEN)
+        state = _displaced(model, state, h * move)
+        rows, error = _rows_at(blocks, state, h)
+        info.drift_iterations, measure = info.drift_iterations + used, np.where(blocks.rigid, rigid, measure)
+    info.straying = max(large, _open_by(blocks, error) / OPEN)
+    return state
+
+
+def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
+    """The joints' rows at a state, and their errors (slices, 3, LANES) [m or rad]."""
+    rows = Rows.empty(blocks.start)
+    return rows, joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
+
+
+def _meant(problem: Problem, solution: Solution) -> np.ndarray:
+    """Errors (slices, 3, LANES) that joints have at the end of the step by their rates: none of rigid ones."""
+    rows, blocks = problem.rows, problem.model.joints
+    table, rate = rows.table.between(0, rows.joint_slices), solution.joint_rate
+    if rate is None:
+        rate = np.empty(table.target.shape)
+        row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    meant = rows.error + problem.h * rate
+    meant[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]] = 0.0
+    return meant
+
+
+def _measures(problem: Problem) -> np.ndarray:
+    """What the gaps of every block (n,) are measured by: the arms of rigid joints; of springs less, as their energy
+    grows beside that of a motion by as much in the step; nothing of soft ones and of limits and motors."""
+    blocks, table = problem.model.joints, problem.rows.table.between(0, problem.rows.joint_slices)
+    mobility = np.empty(table.target.shape)
+    row_mobilities(table.start, table.triples, table.jacobian, problem.prediction.inverse_mass, mobility)
+    place = (blocks.slice, slice(None), blocks.lane)
+    ratio = (table.compliance[place].max(axis=1) / np.maximum(mobility[place].max(axis=1), 1e-300)) ** 0.5
+    springs = np.where(ratio < 1.0, blocks.reach * np.maximum(ratio, STIFFEST), np.inf)
+    springs[blocks.slice >= blocks.equality_slices] = np.inf
+    return np.where(blocks.rigid, blocks.reach, springs)
+
+
+def _relative(blocks, gap: np.ndarray, measure: np.ndarray, which: np.ndarray) -> float:
+    """The largest gap (slices, 3, LANES) among some blocks (n,), relative to their measures (n,)."""
+    size = np.linalg.norm(gap[blocks.slice[which], :, blocks.lane[which]], axis=1)
+    return float((size / measure[which]).max(initial=0.0))
+
+
+def _pushed(problem: Problem, move: np.ndarray) -> float:
+    """How far displacements (triples, 3) [m] push things into each other where they touch, relative to the reach of
+    joints."""
+    rows = problem.rows
+    table = rows.table.between(rows.joint_slices, rows.table.slices)
+    if not table.slices:
+        return 0.0
+    rate = np.empty(table.target.shape)
+    row_rates(table.start, table.triples, table.jacobian, move.astype(np.float64), rate)
+    return float(-rate[:, 0].min(initial=0.0) / problem.model.joints.reach.max())
+
+
+def _open_by(blocks, error: np.ndarray) -> float:
+    """The largest error of rigid joints relative to their reach, or overrun of a rigid limit [rad]."""
+    limits = blocks.limits[blocks.compliance[blocks.limits] == 0]
+    overrun = -error[blocks.slice[limits], :2, blocks.lane[limits]].min(initial=0.0)
+    return max(_relative(blocks, error, blocks.reach, blocks.rigid), float(overrun))
 
 
 def _displaced(model, state: State, move: np.ndarray) -> State:

@@ -10,6 +10,7 @@ are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, 
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.elements.rows import ElementRows
 from pliant.kernels.cpu.elements import assemble_stiffness
 from pliant.kernels.cpu.linalg.block_ldl import (
     BlockFactor,
@@ -29,7 +30,7 @@ from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
-from pliant.solve.dual.gaps import GapFactors
+from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GapFactors, softened
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -87,10 +88,20 @@ class EliminatedSolver(DualSolver):
         row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
 
-    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the solves it
-        took."""
-        return self.gaps.close_gaps_by_factor(rows, inverse_mass)
+    def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and solves (one);
+        elements resist as in the step."""
+        model, inverse_mass = problem.model, problem.prediction.inverse_mass
+        if not (self.elements.count and model.joints.on_nodes.any()):
+            return self.gaps.close_gaps_by_factor(rows, inverse_mass)
+        _, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION)
+        here = problem.rows.with_joints(ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance)
+        self.factor, _, move = self._primal(model, problem.prediction, here, 1 / compliance, problem.h)
+        move[:] = 0.0
+        add_row_impulses(rows.start, rows.triples, rows.jacobian, rows.target / compliance, move)
+        move *= self.free
+        solve_factored(self.factor, move)
+        return move, 1
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
@@ -158,7 +169,12 @@ class EliminatedSolver(DualSolver):
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
-        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x)
+
+        def settling(x, gradient) -> tuple[float, float]:
+            apply_transposed(operator, x)
+            return 0.0, self._motion(problem, u - problem.prediction.u + system.velocity)
+
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, settling)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))

@@ -7,44 +7,41 @@ from pliant.kernels.cpu.linalg.friction import no_friction
 from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
 from pliant.kernels.cpu.linalg.triples import inverse_blocks
 from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses
-from pliant.kernels.cpu.system import transposed_product
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.linalg.block_ldl import BlockPattern, factor
-from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows, entry_pairs
 
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
 GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
+# The same where springs or elements resist: a small part of a stiff row is much energy.
+ELASTIC_REDUCTION, ELASTIC_REGULARIZATION, ELASTIC_PRODUCTS = 1e-4, 1e-5, 1000
+# What springs get, so that even the stiffest have an answer.
+LEAST_SOFTNESS = 1e-9
 
 
-def close_joint_gaps(model, rows: Rows, inverse_mass, dtype) -> tuple[np.ndarray, int]:
-    """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
-    took."""
-    diagonal, compliance = _softened(rows, inverse_mass)
-    operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, dtype)
-    b = (operator.scale * rows.target.ravel()).astype(dtype)
-    x, unbounded = np.zeros_like(b), np.full_like(b, np.inf)
-    arguments = (
-        no_friction(dtype),
-        x,
-        np.empty((4, len(b)), dtype),
-        GAP_REDUCTION,
-        GAP_PRODUCTS,
-        b.copy(),
-        1,
-    )
-    products, _, _ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
-    move = np.empty((model.triple_count, 3), dtype)
-    transposed_product(operator, x, move)
-    return move, products
+def close_joint_gaps(operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, int]:
+    """Scaled impulses with which the last rows of an operator, the joints', meet their targets, and products it took.
+
+    elastic: whether there are elements in the operator.
+    """
+    b = np.zeros_like(operator.scale)
+    first, elastic = len(b) - rows.target.size, elastic or bool(np.any(rows.compliance > 0))
+    b[first:] = operator.scale[first:] * rows.target.ravel()
+    x, unbounded, dtype = np.zeros_like(b), np.full_like(b, np.inf), b.dtype
+    limits = (ELASTIC_REDUCTION, ELASTIC_PRODUCTS) if elastic else (GAP_REDUCTION, GAP_PRODUCTS)
+    arguments = (no_friction(dtype), x, np.empty((4, len(b)), dtype), *limits, b.copy(), 1)
+    products, *_ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
+    return x, products
 
 
-def _softened(rows: Rows, inverse_mass) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed."""
+def softened(rows: Rows, inverse_mass, softness: float = GAP_REGULARIZATION) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed: rigid joints
+    get some, for they may be redundant."""
     diagonal = np.empty(rows.target.shape)
     geometry = (rows.start, rows.triples, rows.jacobian)
-    row_diagonals(*geometry, rows.compliance, inverse_mass, GAP_REGULARIZATION, diagonal)
-    return diagonal, rows.compliance + GAP_REGULARIZATION * diagonal
+    row_diagonals(*geometry, rows.compliance, inverse_mass, softness, diagonal)
+    soft = np.where(rows.compliance > 0, LEAST_SOFTNESS, softness)
+    return diagonal, rows.compliance + soft * diagonal
 
 
 class GapFactors:
@@ -65,8 +62,8 @@ class GapFactors:
         self.values, self.factor = np.empty((len(pattern.row), 3, 3)), None
 
     def close_gaps_by_factor(self, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and solves (one)."""
-        weight = 1 / _softened(rows, inverse_mass)[1]
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of joints, and solves (one)."""
+        weight = 1 / softened(rows, inverse_mass)[1]
         pattern, values = self.pattern, self.values
         values[:] = 0.0
         values[self.diagonal_blocks] = inverse_blocks(inverse_mass)

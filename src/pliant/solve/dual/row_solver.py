@@ -12,6 +12,7 @@ from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
+from pliant.solve.dual.gaps import close_joint_gaps, softened
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -56,6 +57,22 @@ class RowSolver(DualSolver):
             apply_transposed(operator, x)
         info.rows, info.active = row_count(table), int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, (x * system.scale).reshape(table.target.shape), info
+
+    def close_gaps(
+        self, problem: Problem, rows: Rows, inverse_mass, factor: BlockFactor | None = None, free=None
+    ) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took; arguments
+        as of `solve_rows`."""
+        diagonal, compliance = softened(rows, inverse_mass)
+        gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
+        system = rows_only(problem.model.triple_count, rows, compliance, gather, diagonal, np.float64)
+        operator = system if factor is None else EliminatedOperator(system, factor, system.scale)
+        x, products = close_joint_gaps(operator, rows, factor is not None)
+        if factor is None:
+            transposed_product(system, x, system.velocity)
+        else:
+            apply_transposed(operator, x)
+        return system.velocity, products
 
 
 def _unit_for_nodes(inverse_mass: np.ndarray, free: np.ndarray) -> np.ndarray:

@@ -1,19 +1,23 @@
 """The dual solver (BV): a box-constrained problem in the impulses, (J M^-1 J^T + R) lambda = b - J u*."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, RowElements
+from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, ElementRows, RowElements
 from pliant.kernels.cpu.adjacency import slot_adjacency
 from pliant.kernels.cpu.elements import element_diagonals, element_targets
 from pliant.kernels.cpu.linalg.friction import Friction
 from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
 from pliant.kernels.cpu.linalg.operators import SystemOperator
 from pliant.kernels.cpu.linalg.pgs import solve_pgs
+from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
 from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.cpu.table import count_rows, row_diagonals
 from pliant.kernels.lanes import LANES
+from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
-from pliant.solve.dual.gaps import close_joint_gaps
+from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GAP_REGULARIZATION, close_joint_gaps, softened
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
@@ -21,6 +25,10 @@ from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 POWER_ITERATIONS = 15  # BV 3.7
 # Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
 RIGID = 1e-5
+# What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerances
+# that rounding in float64 and in float32 admits; and what energy the square of a scaled gradient is at least taken for:
+# that of a problem of this condition.
+SETTLED, LEAST_TOLERANCE, CONDITION = 50.0, {8: 1e-12, 4: 1e-6}, 30.0
 
 
 class DualSolver:
@@ -51,9 +59,14 @@ class DualSolver:
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
         x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
-        info = self._minimise(operator, b, low, high, friction, x)
-        impulse = (x * operator.scale).astype(np.float64)
         velocity = np.empty(prediction.u.shape, self.dtype)
+
+        def settling(x, gradient) -> tuple[float, float]:
+            transposed_product(operator, x, velocity)
+            return self._stored(rows, operator, gradient), self._motion(problem, velocity)
+
+        info = self._minimise(operator, b, low, high, friction, x, settling)
+        impulse = (x * operator.scale).astype(np.float64)
         transposed_product(operator, x, velocity)
         info.rows = self.elements.count * 6 + row_count(rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
@@ -141,34 +154,80 @@ class DualSolver:
         impulse = np.concatenate([elements, warm_impulses(state, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
-    def _minimise(self, operator, b, low, high, friction, x) -> Info:
-        options = self.options
-        work = np.empty((4, len(x)), self.dtype)
-        if options.method == "pgs":
-            sweeps, residual = solve_pgs(
-                operator, b, low, high, friction, x, work, options.tolerance, options.max_iterations
-            )
-            return Info("dual pgs", sweeps, residual, residual <= options.tolerance)
-        direction = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30)
-        products, residual, refreshes = solve_mprgp(
-            operator,
-            b,
-            low,
-            high,
-            friction,
-            x,
-            work,
-            options.tolerance,
-            options.max_iterations,
-            direction,
-            POWER_ITERATIONS,
-        )
-        return Info("dual mprgp", products, residual, residual <= options.tolerance, refreshes=refreshes)
+    def _minimise(self, operator, b, low, high, friction, x, settling=None) -> Info:
+        """Solve for x in place; with a smaller tolerance again while what is left moves much.
 
-    def close_gaps(self, model, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
-        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of rigid joints, and the products it
-        took."""
-        return close_joint_gaps(model, rows, inverse_mass, self.dtype)
+        settling: a function of x and its gradient that tells twice the energies [J] by which rows that store energy
+        fail, and of the motion in this step; None: errors of rows are all that is asked for.
+        """
+        options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
+        direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.linalg.norm(b))
+        work, share, best, kept = np.empty((4, len(x)), self.dtype), 1.0, np.inf, x
+        while True:
+            problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
+            info, left = self._once(*problem, direction)
+            iterations, refreshes = iterations + info.iterations, refreshes + info.refreshes
+            if best <= options.tolerance < info.residual:  # friction goes round in circles
+                x[:], info.residual = kept, best
+                break
+            if settling is not None:
+                stored, motion = settling(x, work[0])
+                left = max(left, stored, CONDITION * (info.residual * size) ** 2)
+                share = (SETTLED * options.tolerance) ** 2 * motion / left if left > 0.0 else 1.0
+            best, kept, tolerance = info.residual, x.copy(), tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
+            share = share if tolerance > LEAST_TOLERANCE[self.dtype.itemsize] else 1.0
+            if share >= 1.0 or iterations >= options.max_iterations:
+                break
+        converged = info.residual <= options.tolerance and share >= 1.0
+        return replace(info, iterations=iterations, refreshes=refreshes, converged=converged)
+
+    def _once(self, *problem) -> tuple[Info, float]:
+        """One solve; also an estimate of the square of what is left, in the energy norm [J]."""
+        tolerance = problem[7]
+        if self.options.method == "pgs":
+            sweeps, residual, left = solve_pgs(*problem[:-1])
+            return Info("dual pgs", sweeps, residual, residual <= tolerance), left
+        products, residual, refreshes, left = solve_mprgp(*problem, POWER_ITERATIONS)
+        return Info("dual mprgp", products, residual, residual <= tolerance, refreshes=refreshes), left
+
+    def _stored(self, rows: StepRows, operator, gradient: np.ndarray) -> float:
+        """Twice the energy [J] that elements and springs store by the error of their rows: e^T R^-1 e, which bounds the
+        distance from the answer (the duality gap)."""
+        error = (gradient / operator.scale).astype(np.float64)
+        first = self.elements.volume.size * 6
+        joints = error[first:].reshape(rows.table.target.shape)[: rows.equality_slices]
+        compliance = rows.table.compliance[: rows.equality_slices]
+        springs = np.sum(np.where(compliance > 0, joints**2, 0.0) / np.where(compliance > 0, compliance, 1.0))
+        strain, ones = error[:first].reshape(-1, 6, LANES), np.array(self.ones64)
+        single, coupled = operator.compliance[:, 0], operator.compliance[:, 1]
+        along = np.einsum("c,gcl->gl", ones, strain[:, :3]) ** 2 * coupled / (single + coupled * (ones @ ones))
+        squares = np.sum(strain[:, :3] ** 2, axis=1) + 0.5 * np.sum(strain[:, 3:] ** 2, axis=1)
+        return float(springs + np.sum((squares - along) / single))
+
+    def _motion(self, problem: Problem, change: np.ndarray) -> float:
+        """Twice the kinetic energy [J] of a change of velocity (triples, 3) by rows, and of that by loads."""
+        model, mass, predicted = problem.model, problem.mass, problem.prediction.u
+        kick = quadratic_diagonal(mass, model.free_triples * (predicted - problem.before))
+        rounding = np.finfo(self.dtype).eps ** 2 * quadratic_diagonal(mass, predicted)
+        return kick + quadratic_diagonal(mass, change.astype(np.float64)) + rounding
+
+    def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
+        """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
+        elements resist as in the step."""
+        elastic = self.elements.count > 0 and bool(problem.model.joints.on_nodes.any())
+        model, inverse_mass = problem.model, problem.prediction.inverse_mass
+        diagonal, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION)
+        if elastic:
+            here = problem.rows.with_joints(
+                ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance
+            )
+            operator, _ = self._operator(model, problem.prediction, here, problem.h)
+        else:
+            operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
+        x, products = close_joint_gaps(operator, rows, elastic)
+        velocity = np.empty((model.triple_count, 3), self.dtype)
+        transposed_product(operator, x, velocity)
+        return velocity, products
 
 
 def _block_of(index: np.ndarray) -> np.ndarray:

@@ -24,13 +24,13 @@ class StepCriterion:
     closed: gaps of rigid joints, relative to their reach, that do not count as something to correct.
     """
 
-    closed = 0.0
+    closed = CLOSED
 
-    def __init__(self, potential, system, before: np.ndarray, predicted: np.ndarray):
-        """before, predicted (triples, 3): velocities at the start of the step, and after external forces alone."""
+    def __init__(self, potential, system, before: np.ndarray, change: np.ndarray):
+        """before, change (triples, 3): velocities before the step, and what external forces alone change them by."""
         self.potential, self.system, self.before = potential, system, before
         # twice the kinetic energy that external forces alone would give
-        self.kick = quadratic_diagonal(potential.mass, system.free * (predicted - before))
+        self.kick = quadratic_diagonal(potential.mass, system.free * change)
         self.rounding = potential.rounding()
 
     def scale(self, u: np.ndarray) -> float:
@@ -70,7 +70,7 @@ class StaticCriterion(StepCriterion):
 
     def __init__(self, potential, system, before: np.ndarray, motion: float):
         """motion: twice the energy [J] of the largest motion so far."""
-        super().__init__(potential, system, before, before)
+        super().__init__(potential, system, before, np.zeros_like(before))
         self.kick = motion
 
     def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:

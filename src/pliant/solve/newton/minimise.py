@@ -28,6 +28,9 @@ NEAR = 0.1
 RENEW = 1.0
 # How far above the tolerance the expected next correction may lie for it to be worth estimating, and how exactly.
 PROMISING, ESTIMATE = 3.0, 0.2
+# Ratios of the sizes of two corrections: from where on they are said to converge slowly, and from where on the first
+# was not what had to be corrected.
+CREEPING, SURPRISING = 0.5, 2.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -51,6 +54,34 @@ class _Direction:
     products: int
 
 
+@dataclass
+class _Trend:
+    """What the corrections so far tell of those to come: last, its energy [J]; condition: what energy a gradient of
+    local norm one had when a correction was far larger than the one before, as those of loosely solved systems are."""
+
+    last: float = np.inf
+    whole: bool = False
+    renewed: bool = False
+    slow: float = 0.0
+    condition: float = 0.0
+
+    def follow(self, found: _Direction, factor: float) -> float:
+        """Take up a correction; at least how much energy [J] it leaves, by itself and by those of its kind so far."""
+        energy = abs(found.slope)
+        ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
+        if ratio > SURPRISING and self.whole and not self.renewed:
+            self.condition = max(self.condition, energy / max(found.size, 1e-300) ** 2)
+        # a geometric series
+        self.slow = energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole else 0.0
+        self.last, self.whole, self.renewed = energy, factor == 1.0, False
+        return max(energy, self.slow)
+
+    def least(self, system, gradient: np.ndarray) -> float:
+        """What is left [J] at a gradient, by the corrections so far."""
+        rough = self.condition * system.local_norm(system.free * gradient) ** 2 if self.condition else 0.0
+        return max(self.slow, rough)
+
+
 def minimise(
     potential: Increment, system, start: Point, criterion: StepCriterion, tolerance: float, max_iterations: int
 ) -> tuple[np.ndarray, Info]:
@@ -58,6 +89,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
+    trend = _Trend()
     for iteration in range(max_iterations):
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
@@ -79,10 +111,11 @@ def minimise(
         point.value -= potential.go_on_from(point.u)
         lag = potential.lag(criterion.closed)
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
-        left = abs(found.slope)
+        left = trend.follow(found, factor)
         info.residual = 1.0 if failed else criterion.residual(point.gradient, left + lag, scale)
         if not failed and _promising(potential, system, point, found, info.residual, tolerance):
             left, products = _left_to_correct(system, point.gradient)
+            left = max(left, trend.least(system, point.gradient))
             info.iterations += products
             info.residual = criterion.residual(point.gradient, left + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
@@ -94,6 +127,7 @@ def minimise(
         last = found.size
         if lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
+            trend.renewed = True
     return point.u, info
 
 

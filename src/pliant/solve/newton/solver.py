@@ -48,7 +48,8 @@ class NewtonSolver:
         change = problem.state.memory.get(self.name, {}).get("change")
         start = predicted if change is None else predicted + self.system.free * change
         start = self._turning_little(problem, start)
-        criterion = StepCriterion(potential, self.system, problem.before, predicted)
+        change = predicted - problem.state.velocity_triples()
+        criterion = StepCriterion(potential, self.system, problem.before, change)
         return self._solution(problem, potential, *self._minimise(potential, start, criterion))
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:

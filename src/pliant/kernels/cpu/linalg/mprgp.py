@@ -22,6 +22,8 @@ PATIENCE = 6
 LEAST_RELAXATION = 0.1
 # Part of the products that may be spent while the bounds still move.
 REFRESH_SHARE = 0.7
+# From where on, relative to the target, what the energy falls by says how far the end is from the answer.
+LATE = 10.0
 
 
 @kernel
@@ -146,14 +148,17 @@ def dot(a, b):
 
 @kernel
 def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, restart):
-    """MPRGP until |projected gradient| <= target; returns the projected gradient and the products used so far.
+    """MPRGP until |projected gradient| <= target, at least once; returns the projected gradient, the products used so
+    far, and twice what x A x / 2 - b x fell by once the gradient was near the target.
 
     p keeps its direction between calls unless `restart`; arrays x, g, p, phi, product are updated in place.
     """
     square, chopped = split_gradient(x, g, low, high, phi)
     if restart:
         p[:] = phi
-    while math.sqrt(square) > target and products < max_products:
+    fallen, begun = 0.0, False
+    while (math.sqrt(square) > target or not begun) and square > 0.0 and products < max_products:
+        begun, near = True, 1.0 if math.sqrt(square) <= LATE * target else 0.0
         proportional = True
         if chopped > 0.0:
             free_product, chopped_product = reduced_products(x, g, low, high, alpha)
@@ -166,6 +171,7 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
                 break
             step = dot(g, p) / curvature
             limit = feasible_step(x, p, low, high)
+            fallen += near * curvature * min(step, limit) * (2.0 * step - min(step, limit))
             if step < limit:
                 move(x, g, p, product, step, low, high)
                 square, chopped = split_gradient(x, g, low, high, phi)
@@ -190,6 +196,7 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
             step = dot(g, p) / curvature if curvature > 0.0 else np.inf
             limit = feasible_step(x, p, low, high)
             if step < limit:
+                fallen += near * curvature * step * step
                 move(x, g, p, product, step, low, high)
                 square, chopped = split_gradient(x, g, low, high, phi)
                 p[:] = phi
@@ -200,22 +207,24 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
         products += 1
         square, chopped = split_gradient(x, g, low, high, phi)
         p[:] = phi
-    return math.sqrt(square), products
+    return math.sqrt(square), products, fallen
 
 
 @kernel
 def minimise_freely(operator, b, x, g, p, product, target, max_products, products):
-    """Plain conjugate gradients, for a problem without any bound; returns the gradient's norm and the products used."""
-    square = 0.0
+    """Plain conjugate gradients, for a problem without any bound; returns as `minimise_in_box`."""
+    square, fallen, begun = 0.0, 0.0, False
     for i in range(g.shape[0]):
         p[i] = g[i]
         square += g[i] * g[i]
-    while math.sqrt(square) > target and products < max_products:
+    while (math.sqrt(square) > target or not begun) and square > 0.0 and products < max_products:
         apply(operator, p, product)
         products += 1
         curvature = dot(p, product)
         if curvature <= 0.0:
             break
+        begun = True
+        fallen += square * square / curvature if math.sqrt(square) <= LATE * target else 0.0
         step = x.dtype.type(square / curvature)
         before, square = square, 0.0
         for i in range(x.shape[0]):
@@ -225,12 +234,13 @@ def minimise_freely(operator, b, x, g, p, product, target, max_products, product
         beta = x.dtype.type(square / before)
         for i in range(x.shape[0]):
             p[i] = g[i] + beta * p[i]
-    return math.sqrt(square), products
+    return math.sqrt(square), products, fallen
 
 
 @kernel
 def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_products, power_direction, power_iterations):
-    """Solve the box problem in place in x; returns (products, relative projected gradient, refreshes).
+    """Solve the box problem in place in x; returns (products, relative projected gradient, refreshes, and twice the
+    energy by which the last products lowered x A x / 2 - b x: about the square of what is left, in the norm of A).
 
     b, low, high, x: (n,) in scaled variables; friction: see linalg.friction; work (4, n).
     """
@@ -254,20 +264,20 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
     gradient(operator, x, b, g)
     products = 1
     if not bounded:
-        residual, products = minimise_freely(operator, b, x, g, p, product, target, max_products, products)
-        return products, residual / reference, 0
+        residual, products, fallen = minimise_freely(operator, b, x, g, p, product, target, max_products, products)
+        return products, residual / reference, 0, fallen
     if friction.coefficient.shape[0] == 0:
-        residual, products = minimise_in_box(
+        residual, products, fallen = minimise_in_box(
             operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True
         )
-        return products, residual / reference, 0
-    residual, best, since = np.inf, np.inf, 0
+        return products, residual / reference, 0, fallen
+    residual, best, since, fallen = np.inf, np.inf, 0, 0.0
     while products < REFRESH_SHARE * max_products:
         product[:] = g
         residual = remaining(friction, operator.scale, x, product, low, high, phi)
         if residual <= target:
             enter_discs(friction, operator.scale, x)
-            return products, residual / reference, refreshes
+            return products, residual / reference, refreshes, fallen
         # normal and tangent impulses chase each other in a circle: follow with shorter steps, in the end not at all
         since = 0 if residual < best else since + 1
         best = min(best, residual)
@@ -276,7 +286,7 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         if relaxation < LEAST_RELAXATION or refreshes == MAX_REFRESHES:
             break
         inner = max(0.1 * target, REFRESH_FACTOR * residual)
-        _, products = minimise_in_box(
+        _, products, fallen = minimise_in_box(
             operator, b, low, high, x, g, p, phi, product, inner, max_products, alpha, products, True
         )
         refresh_friction_bounds(friction, operator.scale, x, g, low, high, limit, relaxation)
@@ -284,9 +294,9 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         products += 1
         refreshes += 1
     # no fixed point found: solve for the last bounds to the end, a convex problem that cannot gain energy
-    _, products = minimise_in_box(
+    _, products, fallen = minimise_in_box(
         operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True
     )
     product[:] = g
     residual = remaining(friction, operator.scale, x, product, low, high, phi)
-    return products, residual / reference, refreshes
+    return products, residual / reference, refreshes, fallen

@@ -1,0 +1,63 @@
+"""A step as several shorter ones: substeps, and steps in which joints strayed, taken again in halves."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from pliant.errors import SolverError
+from pliant.model.model import Model
+from pliant.model.state import State
+from pliant.solve.info import Info
+
+# How far joints may stray in a step, in parts of what counts as strayed (solve.dual.drift), and how often it is halved.
+ASTRAY, MOST_HALVINGS = 1.0, 4
+
+
+def in_halves(
+    advance: Callable, model: Model, state: State, solver, h: float, halvings: int = MOST_HALVINGS
+) -> tuple[State, Info]:
+    """A step of length h; one in which joints strayed or bodies ran away is taken again as two of half the length, and
+    so on."""
+    try:
+        new, info = advance(model, state, solver, h)
+        if info.straying <= ASTRAY or halvings == 0:
+            return new, info
+    except SolverError:
+        if halvings == 0:
+            raise
+    again = partial(in_halves, advance, halvings=halvings - 1)
+    return in_parts(again, model, state, solver, h, 2)
+
+
+def in_parts(advance: Callable, model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
+    """A step as so many equal ones; impulses are kept as if the last of them had been the whole."""
+    new, infos = scaled(state, 1 / parts), []
+    for _ in range(parts):
+        new, info = advance(model, replace(new, step=state.step), solver, h / parts)
+        infos.append(info)
+    return as_whole(new, parts), _whole(infos)
+
+
+def scaled(state: State, factor: float) -> State:
+    """The state with impulses as those of a step `factor` times as long with the same forces."""
+    return replace(state, impulses=state.impulses.scaled(factor), row_impulse=factor * state.row_impulse)
+
+
+def as_whole(state: State, factor: float) -> State:
+    """The state after a step that was a part of a whole one `factor` times as long: impulses and the change of the
+    velocity as if its forces had acted all the time, so that readers need not know."""
+    return replace(scaled(state, factor), previous_velocity=state.v - factor * (state.v - state.previous_velocity))
+
+
+def _whole(infos: list[Info]) -> Info:
+    """The report of a step in parts: work is summed, and it is as good as the worst of them."""
+    last = infos[-1]
+    sums = ("iterations", "newton_iterations", "refreshes", "drift_iterations", "parts")
+    worst = ("residual", "imbalance", "contacts", "straying")
+    found = {name: sum(getattr(info, name) for info in infos) for name in sums}
+    found |= {name: max(getattr(info, name) for info in infos) for name in worst}
+    found["converged"] = all(info.converged for info in infos)
+    found["shortest_step"] = min(info.shortest_step for info in infos)
+    found["tangled"] = sorted({name for info in infos for name in info.tangled})
+    found["timings"] = {name: sum(info.timings[name] for info in infos) for name in last.timings}
+    return replace(last, **found)
