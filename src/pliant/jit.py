@@ -234,7 +234,7 @@ def _last_used(version: Path) -> float:
 
 def formula(function):
     """Compile a scalar/tuple formula so that it disappears into its caller and the caller's lane loop vectorises."""
-    return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True, _nrt=False)
+    return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 
 
 def kernel(function=None, *, parallel: bool = False):
