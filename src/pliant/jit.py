@@ -57,7 +57,7 @@ IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+pliant\b[^(\n]*(?:\([^)]*\))?"
 def sources(module: str, package: Path = PACKAGE) -> list[Path]:
     """Files of a module (of all modules, for a package) and of every module of the package that they import, sorted.
 
-    Imports by imports count too; this file and the compiler do not (`RECIPE` does), an `__init__` only where a name comes
+    Imports by imports count too; this file and the compiler do not (`RECIPE` does), an `__init__` only if a name comes
     from it.
     """
     found: set[Path] = set()
