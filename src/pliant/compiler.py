@@ -252,7 +252,11 @@ class _FlaggedCompiler(_FunctionCompiler):
     """Numba's compiler of a function, with such flags."""
 
     def _customize_flags(self, flags):
-        return _Flags(flags)
+        """Wrappers are made by the kernel's lowering alone; formulas make no arrays, so they count no references."""
+        flags = _Flags(flags)
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.nrt = flags.nrt and not flags.forceinline
+        return flags
 
 
 class _Dispatcher(CPUDispatcher):
@@ -289,5 +293,4 @@ class Kernel(_Dispatcher):
 
 def compiled(function, **options) -> Kernel:
     """The function as a kernel with Numba's options."""
-    options |= {"nopython": True, "boundscheck": None, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return Kernel(function, targetoptions=options)
+    return Kernel(function, targetoptions={**options, "nopython": True, "boundscheck": None})

@@ -34,7 +34,7 @@ from pliant.errors import SceneError
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
-# Part of every hash, in place of this file's text: raise it when this file changes the code that is compiled.
+# Part of every hash, in place of this file's text and `compiler.py`'s: raise it when they change the compiled code.
 RECIPE = 2
 # How many versions of a module keep their compiled code on disk.
 KEPT_VERSIONS = 4
@@ -57,7 +57,8 @@ IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+pliant\b[^(\n]*(?:\([^)]*\))?"
 def sources(module: str, package: Path = PACKAGE) -> list[Path]:
     """Files of a module (of all modules, for a package) and of every module of the package that they import, sorted.
 
-    Imports by imports count too; this file does not (`RECIPE` does), and an `__init__` only where a name comes from it.
+    Imports by imports count too; this file and the compiler do not (`RECIPE` does), an `__init__` only if a name comes
+    from it.
     """
     found: set[Path] = set()
     waiting = _files(module, package)
@@ -234,7 +235,7 @@ def _last_used(version: Path) -> float:
 
 def formula(function):
     """Compile a scalar/tuple formula so that it disappears into its caller and the caller's lane loop vectorises."""
-    return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True, _nrt=False)
+    return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 
 
 def kernel(function=None, *, parallel: bool = False):

@@ -1,0 +1,77 @@
+"""What becomes machine code: kernels that Python calls; and that the rest can be called all the same."""
+
+import gc
+
+import numba
+import numpy as np
+
+from pliant.compiler import InnerLibrary, KernelLibrary
+from pliant.jit import cache_folder, formula, kernel_in
+
+
+@formula
+def square(x):
+    return x * x
+
+
+@formula
+def cube(x):
+    return square(x) * x
+
+
+def _fill(values, first):
+    for index in range(len(values)):
+        values[index] = cube(values[index]) + first
+
+
+def _total(values):
+    _FILL(values, 1)
+    total = np.zeros(2)
+    for index in numba.prange(len(values)):
+        total[0] += values[index]
+    return total[0]
+
+
+_FILL = kernel_in(cache_folder(), _fill, parallel=False)
+
+
+def test_only_what_python_calls_becomes_machine_code(tmp_path):
+    total, fill = kernel_in(tmp_path, _total), _FILL
+    assert total(np.arange(3.0)) == 12.0
+    (result,) = total.overloads.values()
+    assert isinstance(result.library, KernelLibrary)
+    assert not fill.overloads and not cube.overloads and len(fill.inner.overloads) == len(cube.inner.overloads) == 1
+    inner = [each.library for function in (fill, cube) for each in function.inner.overloads.values()]
+    assert all(isinstance(library, InnerLibrary) for library in inner)
+    assert gc.isenabled() and not isinstance(result.library.codegen.create_library("other"), InnerLibrary)
+
+
+def test_what_kernels_call_can_be_called_from_python_too(tmp_path):
+    assert kernel_in(tmp_path, _total)(np.arange(3.0)) == 12.0
+    values = np.arange(3.0)
+    _FILL(values, 2)
+    assert values.tolist() == [2.0, 3.0, 10.0] and cube(2.0) == 8.0 and cube(3) == 27
+
+
+def test_functions_of_users_may_call_formulas():
+    assert numba.njit(lambda x: cube(x) + square(x))(2.0) == 12.0
+
+
+def test_one_inner_function_serves_all_kinds_of_integers(tmp_path):
+    def both(values, count):
+        _FILL(values, 1)
+        _FILL(values, count)
+        _FILL(values, np.int32(2))
+
+    kernel_in(tmp_path, both, parallel=False)(np.zeros(2), 5)
+    assert len(_FILL.inner.overloads) == 1
+
+
+def test_a_function_of_a_user_called_by_a_kernel_can_be_called_from_python(tmp_path):
+    half = numba.njit(lambda x: cube(x) / 2)
+
+    def halves(x):
+        return half(x)
+
+    assert kernel_in(tmp_path, halves, parallel=False)(2.0) == 4.0
+    assert half(2.0) == 4.0
