@@ -28,7 +28,7 @@ RENEW = 1.0
 PROMISING, ESTIMATE = 3.0, 0.2
 # Ratios of the sizes of two corrections: from where on they are said to converge slowly, and from where on the first
 # was not what had to be corrected.
-SLOW, SURPRISING = 0.7, 2.0
+SLOW, SURPRISING = 0.5, 2.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
