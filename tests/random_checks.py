@@ -166,7 +166,7 @@ class Watch:
             sharp.step()
         except pl.SolverError:
             return ""
-        # a step in halves answers other equations than a whole one, which a smaller tolerance with more iterations may be
+        # a step in halves answers other equations than a whole one, which a smaller tolerance with more iterations is
         if not sharp.info.converged or sharp.info.parts != sim.info.parts:
             return ""
         far = np.sqrt(self.norm(sim.state, sharp.state))
