@@ -14,32 +14,18 @@ from random_checks import run_seed
 SEEDS = (15, 19, 20, 27, 35, 53, 54, 60, 63, 78, 84, 87)
 # Seeds that fail, by cause.
 CAUSES = {
-    # angular velocities from momenta and late torques, of which bodies that turn far in a step make any size
-    "spin after the step": (261, 395, 484),
-    # errors of rows say little about motions where masses or stiffnesses differ
-    "claim of dual": (96, 105, 131, 148, 278, 282, 492, 515),
-    # corrections of loosely solved systems are smaller than the error
-    "iterative linear solves": (391, 469, 497),
-    # both of the above and below
-    "spin and measure": (329,),
-    # a velocity motor and an open joint that pull a light body about
-    "motor": (90, 190, 232, 267, 312, 429, 451, 503),
-    # stiff springs that are linear in a step stretch as bodies turn
-    "linear rows of compliant joints": (7, 86, 92, 146, 225, 284, 294),
-    # Newton stops after 50 iterations with open joints, and the step counts
-    "not converged with open joints": (103, 290, 396, 476, 488),
-    # small corrections far from the answer
-    "slow convergence": (251, 371),
-    # rows that are linear in a step and too long a turn
-    "linear rows": (114, 121, 123, 145, 255, 381, 405),
-    # what a correction is measured by holds the turning stiffness of another iterate
-    "measure of the motion": (202,),
-    # gaps are closed by moving nodes of stiff bodies
-    "gaps closed against elasticity": (62, 259, 482),
-    # a step that ends several turns away or inside out
-    "another minimum": (195, 407),
-    # not yet looked into
-    "unsorted": (530, 541, 550, 555),
+    # corrections of loosely solved systems are smaller than the error, from the first one on
+    "iterative linear solves": (136, 182, 290, 326),
+    # contacts that a converged step of tolerance 1e-2 leaves too deep, after steps that did not converge
+    "loose contacts": (395, 414, 497, 550),
+    # gaps are closed, and constant matrices turned, without regard to planes
+    "linear rows and planes": (86, 381),
+    # a torque that turns a light body by more than a radian even in a sixteenth of a step
+    "linear limits": (121,),
+    # springs that are put back to rounding, in a motion that is rounding
+    "springs at rest": (284,),
+    # a step that ends several turns away, inside out or on the other side of a buckled shape
+    "another minimum": (195, 202),
 }
 KNOWN: dict[int, str] = {seed: cause for cause, seeds in CAUSES.items() for seed in seeds}
 

@@ -22,6 +22,8 @@ NORMAL_SOFTNESS, TANGENT_SOFTNESS = 2e-1, 5e-1
 # with which it then gets no impulse to speak of.
 NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
 
+# Part of the energy of a joint's small compliance that counts as what closing its gap will move.
+STIFF_PART = 1e-2
 # Rounding of a joint's error relative to the distance of bodies from the origin (or to an angle of one).
 EPSILON = 1e-15
 
@@ -152,8 +154,8 @@ class RowPotential:
 
     def mismatch(self, closed: float) -> float:
         """How far the rows are from being met: twice their errors in velocity as kinetic energies [J]; of joints, which
-        may hold on to what is far stiffer than that, as the energies of their compliances, and without gaps of up to
-        `closed` of their reach."""
+        may hold on to what is far stiffer than that, as a part of the energies of their compliances, and without gaps
+        of up to `closed` of their reach."""
         if not self.rows.slices:
             return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
@@ -162,7 +164,8 @@ class RowPotential:
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         measure = self.mobility.copy()
-        measure[: self.joints.slices] = self.compliance[: self.joints.slices]
+        first = slice(0, self.joints.slices)
+        measure[first] = np.minimum(measure[first], self.compliance[first] / STIFF_PART)
         return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0]))
 
     def best_impulses(self) -> np.ndarray:

@@ -30,7 +30,7 @@ from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
-from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GapFactors, softened
+from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GapFactors, softened, stiff_elements
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -90,9 +90,9 @@ class EliminatedSolver(DualSolver):
 
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and solves (one);
-        elements resist as in the step."""
+        stiff elements resist as in the step."""
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
-        if not (self.elements.count and model.joints.on_nodes.any()):
+        if not (self.elements.count and stiff_elements(problem)):
             return self.gaps.close_gaps_by_factor(rows, inverse_mass)
         _, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION)
         here = problem.rows.with_joints(ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance)

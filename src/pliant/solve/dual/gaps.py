@@ -10,11 +10,14 @@ from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses
 from pliant.kernels.cpu.table import row_diagonals
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.problem import Problem
 
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
 GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
 # The same where springs or elements resist: a small part of a stiff row is much energy.
 ELASTIC_REDUCTION, ELASTIC_REGULARIZATION, ELASTIC_PRODUCTS = 1e-4, 1e-5, 1000
+# Elements resist where their stiffness is so many times the inertia that a step has to overcome; softer ones give way.
+STIFF = 1e4
 # What springs get, so that even the stiffest have an answer.
 LEAST_SOFTNESS = 1e-9
 
@@ -32,6 +35,14 @@ def close_joint_gaps(operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, i
     arguments = (no_friction(dtype), x, np.empty((4, len(b)), dtype), *limits, b.copy(), 1)
     products, *_ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
     return x, products
+
+
+def stiff_elements(problem: Problem) -> bool:
+    """Whether joints hold on to nodes, and elements are so stiff that moving single ones would store much energy."""
+    model, h = problem.model, problem.h
+    if not model.joints.on_nodes.any():
+        return False
+    return bool(np.any(h * h * model.node_stiffness > STIFF * model.node_mass))
 
 
 def softened(rows: Rows, inverse_mass, softness: float = GAP_REGULARIZATION) -> tuple[np.ndarray, np.ndarray]:

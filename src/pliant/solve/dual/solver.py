@@ -17,7 +17,13 @@ from pliant.kernels.cpu.table import count_rows, row_diagonals
 from pliant.kernels.lanes import LANES
 from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
-from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GAP_REGULARIZATION, close_joint_gaps, softened
+from pliant.solve.dual.gaps import (
+    ELASTIC_REGULARIZATION,
+    GAP_REGULARIZATION,
+    close_joint_gaps,
+    softened,
+    stiff_elements,
+)
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
@@ -213,8 +219,8 @@ class DualSolver:
 
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
-        elements resist as in the step."""
-        elastic = self.elements.count > 0 and bool(problem.model.joints.on_nodes.any())
+        stiff elements resist as in the step."""
+        elastic = self.elements.count > 0 and stiff_elements(problem)
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
         diagonal, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION)
         if elastic:

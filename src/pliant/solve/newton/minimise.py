@@ -66,7 +66,7 @@ class _Trend:
     condition: float = 0.0
 
     def follow(self, found: _Direction, factor: float) -> float:
-        """Take up a correction; at least how much energy [J] it leaves, by itself and by those of its kind so far."""
+        """Take up a correction, and its energy [J]."""
         energy = abs(found.slope)
         ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
         if ratio > SURPRISING and self.whole and not self.renewed:
@@ -74,7 +74,7 @@ class _Trend:
         # a geometric series
         self.slow = energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole else 0.0
         self.last, self.whole, self.renewed = energy, factor == 1.0, False
-        return max(energy, self.slow)
+        return energy
 
     def least(self, system, gradient: np.ndarray) -> float:
         """What is left [J] at a gradient, by the corrections so far."""
@@ -112,12 +112,12 @@ def minimise(
         lag = potential.lag(criterion.closed)
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         left = trend.follow(found, factor)
-        info.residual = 1.0 if failed else criterion.residual(point.gradient, left + lag, scale)
+        least = trend.least(system, point.gradient)
+        info.residual = 1.0 if failed else criterion.residual(point.gradient, max(left, least) + lag, scale)
         if not failed and _promising(potential, system, point, found, info.residual, tolerance):
             left, products = _left_to_correct(system, point.gradient)
-            left = max(left, trend.least(system, point.gradient))
             info.iterations += products
-            info.residual = criterion.residual(point.gradient, left + lag, scale)
+            info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
             point = _closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
