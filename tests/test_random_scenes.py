@@ -19,7 +19,7 @@ CAUSES = {
     # contacts that a converged step of tolerance 1e-2 leaves too deep, after steps that did not converge
     "loose contacts": (395, 414, 497, 550),
     # gaps are closed, and constant matrices turned, without regard to planes
-    "linear rows and planes": (86, 381),
+    "linear rows and planes": (86, 145, 381),
     # a torque that turns a light body by more than a radian even in a sixteenth of a step
     "linear limits": (121,),
     # springs that are put back to rounding, in a motion that is rounding

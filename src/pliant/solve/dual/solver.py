@@ -167,7 +167,7 @@ class DualSolver:
         fail, and of the motion in this step; None: errors of rows are all that is asked for.
         """
         options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
-        direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.linalg.norm(b))
+        direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.sqrt(np.sum(b * b)))
         work, share, best, kept = np.empty((4, len(x)), self.dtype), 1.0, np.inf, x
         while True:
             problem = (operator, b, low, high, friction, x, work, tolerance, options.max_iterations - iterations)
