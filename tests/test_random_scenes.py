@@ -15,9 +15,9 @@ SEEDS = (15, 19, 20, 27, 35, 53, 54, 60, 63, 78, 84, 87)
 # Seeds that fail, by cause.
 CAUSES = {
     # corrections of loosely solved systems are smaller than the error, from the first one on
-    "iterative linear solves": (136, 182, 290, 326),
+    "iterative linear solves": (129, 136, 138, 182, 290, 326, 391, 426, 545),
     # contacts that a converged step of tolerance 1e-2 leaves too deep, after steps that did not converge
-    "loose contacts": (395, 414, 497, 550),
+    "loose contacts": (168, 395, 414, 497, 550),
     # gaps are closed, and constant matrices turned, without regard to planes
     "linear rows and planes": (86, 145, 381),
     # a torque that turns a light body by more than a radian even in a sixteenth of a step

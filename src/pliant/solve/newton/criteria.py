@@ -21,7 +21,7 @@ BALANCED = 1e-3
 class StepCriterion:
     """A correction small beside the motion of the step, in the energy norm, and joints that fit.
 
-    closed: gaps of rigid joints, relative to their reach, that do not count as something to correct.
+    closed: gaps of rigid joints, relative to their reach, that count for nothing where they close slowly.
     """
 
     closed = CLOSED
@@ -64,9 +64,9 @@ class StepCriterion:
 
 class StaticCriterion(StepCriterion):
     """As for a step, measured by the motion so far; and forces must balance: what is small beside a motion that ran
-    away is not small. At rest nothing moves beside which gaps could be small: closed is closed."""
+    away is not small."""
 
-    closed = 1e-7
+    closed = 0.2 * CLOSED
 
     def __init__(self, potential, system, before: np.ndarray, motion: float):
         """motion: twice the energy [J] of the largest motion so far."""

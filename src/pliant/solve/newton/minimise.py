@@ -16,12 +16,14 @@ SUFFICIENT = 1e-4
 MOST_TRIALS, OVERSHOOT = 30, 0.3
 # Further steps with the same matrix that bring a step back to where joints fit.
 MOST_CORRECTIONS = 4
-# Part of a gap that a correction leaves where they are slow.
-SLOW = 0.5
+# How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
+CLOSING, SLOW = 1e-3, 0.5
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
+# Iterations after which joints that are closed but for what slow convergence leaves count as met.
+PATIENCE = 12
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -109,7 +111,7 @@ def minimise(
         info.shortest_step = min(info.shortest_step, factor)
         scale = criterion.scale(point.u)
         point.value -= potential.go_on_from(point.u)
-        lag = potential.lag(criterion.closed)
+        lag = potential.lag(criterion.closed if iteration >= PATIENCE else 0.0)
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         left = trend.follow(found, factor)
         least = trend.least(system, point.gradient)
@@ -240,7 +242,7 @@ def _closed(potential: Increment, system, point: Point, info: Info, most: float)
         if gap <= most or gap > SLOW * before:
             break
         _, gradient = potential.renew(point.u, point.value, point.gradient)
-        correction, products = system.solve(-system.free * gradient, LARGEST_FORCING)
+        correction, products = system.solve(-system.free * gradient, CLOSING)
         info.iterations += products
         new = Point(point.u + correction, *potential.evaluate(point.u + correction))
         left = potential.row_potential.largest_gap()
