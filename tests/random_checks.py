@@ -215,7 +215,7 @@ def does_work(line: str) -> bool:
 def joint_errors(blocks, state) -> np.ndarray:
     """Errors (slices, 3, LANES) [m or rad] of all joints of a state."""
     rows = Rows.empty(blocks.start)
-    return joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    return joint_rows.fill(blocks, rows, state.pose, 1.0)
 
 
 def scene_size(sim) -> float:

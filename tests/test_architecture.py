@@ -17,7 +17,7 @@ from pliant.model.state import RowImpulses, State
 from pliant.output.fields import COLOR_FIELDS
 from pliant.output.recorder import SUFFIXES
 from pliant.rows.joints import ROLE
-from pliant.scene.joints import JOINTS
+from pliant.scene.catalogue import JOINTS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.run import COLORS
 from pliant.scene_file.values import OUTPUT_SUFFIXES
@@ -39,7 +39,8 @@ COMPILERS = {"formula", "kernel", "parallel_kernel", "kernel_in"}
 COMPILERS |= {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "overload", "intrinsic"}
 # A user's law is compiled when it is first used: the kernels that depend on a law, for a module of formulas of its own.
 USER_LAWS = {("elements/laws.py", "kernel_in")}
-FAMILIES = ("BALL", "ANGULAR", "DISTANCE", "ALIGN", "LIMIT", "MOTOR")
+FAMILIES = ("BALL", "ANGULAR", "DISTANCE", "ALIGN", "LIMIT", "MOTOR", "LINE", "PLANE", "PERPENDICULAR", "ROPE")
+FAMILIES += ("COUPLING",)
 
 
 def place(path: Path) -> str:
@@ -213,9 +214,17 @@ def test_solvers_know_laws_by_their_columns():
 
 @pytest.mark.parametrize("name", [kind.__name__ for kind in JOINTS.values()])
 def test_few_files_know_a_joint(name):
-    """Its own, the model's joints, and for a distance the picture, where it has two points. (A user's uses, as in the
-    demonstration, are `pl.NAME`, and the package finds public names by a table.)"""
-    assert files_that_know(name) <= {"scene/joints.py", "model/joints.py", "output/scene_view.py"}
+    """Its own, the list of all, the model's joints; and for what is no joint of two points one more. (A user's uses, as
+    in the demonstration, are `pl.NAME`, and the package finds public names by a table.)"""
+    known = files_that_know(name)
+    assert known - {"scene_file/write.py", "model/build.py"} <= {
+        "scene/joints.py",
+        "scene/couplings.py",
+        "scene/catalogue.py",
+        "model/joints.py",
+        "model/couplings.py",
+    }
+    assert len(known) <= 5
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -223,7 +232,9 @@ def test_few_files_know_a_family_of_rows(name):
     known = {
         place(path) for path in SOURCES for module, word in imports(path) if word == name and "joints" in module
     } | {"kernels/cpu/joints.py"}
-    assert {"kernels/cpu/joints.py", "rows/joints.py", "model/joints.py"} <= known
+    known |= {place(path) for path in SOURCES if f"rows.{name}" in path.read_text(encoding="utf-8")}
+    assert {"kernels/cpu/joints.py", "rows/joints.py"} <= known
+    assert known & {"model/joints.py", "model/couplings.py"}
     assert len(known) <= 6, known
 
 

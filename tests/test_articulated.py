@@ -16,7 +16,7 @@ EULER, BDF2 = pl.Newton(), pl.Newton(integrator="bdf2")
 def largest_gap(sim) -> float:
     """The largest error [m or rad] of a rigid joint."""
     blocks, state, rows = sim.model.joints, sim.state, Rows.empty(sim.model.joints.start)
-    error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    error = joint_rows.fill(blocks, rows, state.pose, 1.0)
     return float(np.abs(error[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]]).max())
 
 

@@ -11,6 +11,7 @@ from pliant.formulas.contact import (
     cylinder_distance,
     restitution_target,
 )
+from pliant.formulas.coordinates import hinge_angle
 from pliant.formulas.elements import (
     corotated_strain,
     element_compliance,
@@ -26,7 +27,7 @@ from pliant.formulas.hyperelastic import (
     stress_differential,
     world_block,
 )
-from pliant.formulas.joints import face_jacobian, face_normal, hinge_angle, soft_row, tangent_frame, turning_stiffness
+from pliant.formulas.joints import face_jacobian, face_normal, soft_row, tangent_frame, turning_stiffness
 from pliant.formulas.matrix3 import symmetric_inverse
 from pliant.formulas.rotation import (
     inverse_turn_jacobian,

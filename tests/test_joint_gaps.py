@@ -18,7 +18,7 @@ def _opened(scene: pl.Scene, seed: int):
     position = state.body_position + 1e-3 * rng.normal(size=state.body_position.shape)
     x = state.x + 1e-3 * rng.normal(size=state.x.shape)
     rows = Rows.empty(model.joints.start)
-    joint_rows.fill(model.joints, rows, x, position, state.body_rotation, 1.0)
+    joint_rows.fill(model.joints, rows, (state.angles, x, position, state.body_rotation), 1.0)
     return model, rows, predict(model, state, 0.01).inverse_mass
 
 

@@ -99,7 +99,10 @@ BAD_INPUT = {
     "joint name": (lambda: pl.Ball(ball(), pl.world, (0, 0, 0), name="a/b"), "ball joint name must be up to 100"),
     "distance at": (lambda: pl.Distance(ball(), pl.world, 3), "distance joint at must be two points, got 3"),
     "distance length": (lambda: pl.Distance(ball(), pl.world, ((0, 0, 0),) * 2, 0), "distance joint length must be"),
-    "no joint": (lambda: pl.Scene().join("glue"), "join needs one of the joints ball, fixed, distance, hinge, got str"),
+    "no joint": (
+        lambda: pl.Scene().join("glue"),
+        "join needs one of the joints ball, fixed, distance, rope",
+    ),
     "find": (lambda: pl.Scene().find("ball"), "no body is named 'ball'; there are: none"),
     "solver": (lambda: pl.Dual(method="magic"), "Dual method must be one of 'mprgp', 'pgs', got 'magic'"),
 }

@@ -8,9 +8,10 @@ import pytest
 
 import pliant as pl
 from pliant.scene import selections, shapes
-from pliant.scene.joints import JOINTS
+from pliant.scene.catalogue import JOINTS
 from pliant.scene_file.files import RunSettings, View, describe, load, read, same, save
-from pliant.scene_file.schema import JOINT_TABLES, RigidTable
+from pliant.scene_file.joints import JOINT_TABLES
+from pliant.scene_file.schema import RigidTable
 from pliant.scene_file.write import same_mesh
 from scene_texts import BALL, SOFT, errors, put
 

@@ -8,6 +8,7 @@ import numpy as np
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
 from pliant.model.build import build
+from pliant.model.wrenches import joint_wrench
 from pliant.readers import joints, reactions, report
 from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
@@ -191,19 +192,32 @@ class Simulation:
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
             return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
-        return reactions.joint_reaction(self.model, self.state, self._joint(holder), self.dt)
+        return joint_wrench(self.model, self.state, self._joint(holder), self.dt)[0]
 
-    def joint_position(self, joint) -> float:
-        """The free coordinate of a joint: the angle [rad] of a hinge, 0 at the start."""
-        return joints.joint_angle(self.model, self.state, self._joint(joint))
+    def reaction_torque(self, joint) -> np.ndarray:
+        """Torque (3,) [N m], world axes, of a joint on its side b, about its point there, in the last step."""
+        return joint_wrench(self.model, self.state, self._joint(joint), self.dt)[1]
 
-    def joint_velocity(self, joint) -> float:
-        """How fast the free coordinate of a joint changes: of a hinge, in rad/s."""
-        return joints.joint_rate(self.model, self.state, self._joint(joint))
+    def joint_position(self, joint, coordinate: str | None = None) -> float:
+        """A free coordinate of a joint: the angle [rad] of a hinge, the travel [m] of a slider; 0 at the start, full
+        turns counted. coordinate: which, of a joint that has several ("travel", "angle", "first", "second")."""
+        return joints.joint_position(self.model, self.state, self._joint(joint), coordinate)
 
-    def motor_effort(self, joint) -> float:
-        """Torque [N m] that the motor of a hinge gave in the last step, about its axis on side b."""
-        return joints.motor_effort(self.model, self.state, self._joint(joint), self.dt)
+    def joint_velocity(self, joint, coordinate: str | None = None) -> float:
+        """How fast a free coordinate of a joint changes [rad/s or m/s]."""
+        return joints.joint_rate(self.model, self.state, self._joint(joint), coordinate)
+
+    def motor_effort(self, joint, coordinate: str | None = None) -> float:
+        """Torque [N m] or force [N] that the motor of a joint gave in the last step, on side b."""
+        return joints.motor_effort(self.model, self.state, self._joint(joint), coordinate, self.dt)
+
+    def limit_state(self, joint, coordinate: str | None = None) -> str:
+        """Which limit of a joint carried load in the last step: "low", "high" or "free"."""
+        return joints.limit_state(self.model, self.state, self._joint(joint), coordinate)
+
+    def is_broken(self, joint) -> bool:
+        """Whether a joint has broken (break_force, break_torque); an attached body: whether all of it has come off."""
+        return bool(self.state.broken[self.model.joints.joint == self._joint(joint)].all())
 
     def _joint(self, joint) -> int:
         for i, candidate in enumerate(self.scene.joints):

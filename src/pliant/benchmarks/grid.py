@@ -58,7 +58,7 @@ def largest_gap(sim) -> float:
 
     rows = Rows.empty(sim.model.joints.start)
     state = sim.state
-    fill(sim.model.joints, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    fill(sim.model.joints, rows, state.pose, 1.0)
     return float(np.linalg.norm(rows.target, axis=1).max())
 
 

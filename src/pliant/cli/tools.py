@@ -76,10 +76,13 @@ def check(scene: Path) -> None:
 
 def joint_rows(model) -> int:
     """How many rows the joints of a model have."""
-    from pliant.rows.joints import ALIGN, DISTANCE, LIMIT, MOTOR
+    from pliant.rows import joints as j
 
-    fewer = {DISTANCE: 1, MOTOR: 1, ALIGN: 2, LIMIT: 2}
-    return sum(fewer.get(family, 3) for family in model.joints.family.tolist())
+    two, one = (j.ALIGN, j.LINE), (j.DISTANCE, j.ROPE, j.PLANE, j.PERPENDICULAR, j.COUPLING)
+    fewer = dict.fromkeys(two, 2) | dict.fromkeys(one, 1)
+    used = (model.joints.factor != 0).sum(axis=1)
+    counted = (j.LIMIT, j.MOTOR)
+    return sum(int(n) if family in counted else fewer.get(family, 3) for family, n in zip(model.joints.family, used))
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:

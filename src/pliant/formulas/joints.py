@@ -70,20 +70,6 @@ def tangent_frame(n):
 
 
 @formula
-def hinge_angle(a, b, middle):
-    """Angle [rad] by which the frame b (9, axes in columns) is turned about the z axis of the frame a, within half a
-    turn of `middle`; and its derivative (3) by a turn of b (by one of a: minus that)."""
-    x, first, second = (b[0], b[3], b[6]), (a[0], a[3], a[6]), (a[1], a[4], a[7])
-    along, across = dot(x, first), dot(x, second)
-    angle = math.atan2(across, along) - middle
-    angle = middle + angle - 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
-    square = along * along + across * across
-    inverse = 1.0 / square if square > 0.0 else 0.0
-    turn = subtract(scale(along * inverse, cross(x, second)), scale(across * inverse, cross(x, first)))
-    return angle, turn
-
-
-@formula
 def turning_stiffness(arm, pull):
     """Positive part of (r . f) I - (r f^T + f r^T)/2 in Voigt order (6): how a force f at the arm r of a body resists
     its turning.

@@ -12,6 +12,7 @@ from pliant.model.soft import build_soft
 from pliant.model.state import State, first_state
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Rigid
+from pliant.scene.couplings import Attach
 from pliant.scene.scene import Scene
 
 
@@ -40,13 +41,25 @@ def build(scene: Scene, elements_as_rows: bool = False) -> tuple[Model, State]:
         excluded_pairs=np.array(sorted(i * count + j for i, j in excluded), dtype=np.int64),
         joints=blocks,
         joint_names=[joint.name for joint in scene.joints],
+        fragile=_fragile(scene),
         **soft,
         **bodies,
     )
     x = np.concatenate([body.nodes.positions for body in softs] or [np.zeros((0, 3))])
     v = np.concatenate([np.tile(body.velocity, (len(body.nodes), 1)) for body in softs] or [np.zeros((0, 3))])
-    sizes = {"groups": model.elements.point_groups, "joint_slices": len(blocks.start) - 1, "softs": len(softs)}
+    sizes = {
+        "groups": model.elements.point_groups,
+        "joints": blocks,
+        "softs": len(softs),
+    }
     return model, first_state(x, v, *motion, **sizes)
+
+
+def _fragile(scene: Scene) -> dict[int, tuple[float, float, bool]]:
+    """Which joints may break, at which force [N] and torque [N m], and whether node by node."""
+    joints = enumerate(scene.joints)
+    strength = {j: (joint.break_force, joint.break_torque, isinstance(joint, Attach)) for j, joint in joints}
+    return {j: most for j, most in strength.items() if min(most[:2]) < np.inf}
 
 
 def _principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -127,16 +140,16 @@ def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:
     index = {id(body): i for i, body in enumerate(rigids)}
     pairs = set()
     for joint in scene.joints:
-        if not joint.collide and id(joint.a) in index and id(joint.b) in index:
-            i, j = index[id(joint.a)], index[id(joint.b)]
-            pairs.add((min(i, j), max(i, j)))
+        ends = [index[id(thing)] for thing in (joint.things[:1] + joint.things[-1:]) if id(thing) in index]
+        if not joint.collide and len(ends) == 2:
+            pairs.add((min(ends), max(ends)))
     return pairs
 
 
 def _surfaces(scene: Scene, softs, rigids, node_start) -> list[SoftSurface]:
     """Surface nodes of colliding soft bodies and the rigid bodies each may touch (not those it is joined to)."""
     surfaces = []
-    joined = {(id(j.a), id(j.b)) for j in scene.joints if not j.collide}
+    joined = {(id(j.things[0]), id(j.things[-1])) for j in scene.joints if j.things and not j.collide}
     for body, first in zip(softs, node_start):
         if not body.collide:
             continue

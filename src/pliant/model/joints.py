@@ -1,120 +1,133 @@
-"""Joints of a scene as blocks of rows: anchors on bodies, on faces of soft bodies, in the world."""
-
-from dataclasses import fields
+"""Joints of a scene as blocks of rows."""
 
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.rotations import axis_quaternion, conjugate, multiply_quaternions, rotation_matrix
-from pliant.rows.joints import (
-    ALIGN,
-    ANGULAR,
-    BALL,
-    BODY,
-    DISTANCE,
-    EQUALITIES,
-    FACE,
-    LIMIT,
-    MOTOR,
-    POINTS,
-    WORLD,
-    Anchors,
-    Drive,
-    JointBlocks,
+from pliant.model.anchors import Anchorer, nearest_face
+from pliant.model.blocks import Block
+from pliant.model.couplings import attach_blocks, coupling_blocks, tendon_blocks
+from pliant.rotations import axis_quaternion, matrix_quaternion, rotation_matrix
+from pliant.rows import joints as rows
+from pliant.rows.drives import Drives
+from pliant.rows.joints import BODY, EQUALITIES, FACE, Anchors, FreeCoordinates, JointBlocks
+from pliant.scene.bodies import Soft
+from pliant.scene.coordinates import Coordinate
+from pliant.scene.couplings import Attach, Coupling, Tendon
+from pliant.scene.joints import (
+    Ball,
+    Cylindrical,
+    Distance,
+    Fixed,
+    Hinge,
+    OnLine,
+    OnPlane,
+    Planar,
+    Rope,
+    Slider,
+    Spring,
+    Torsion,
+    Universal,
 )
-from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import Ball, Distance, Fixed, Hinge, Motor, world
 from pliant.scene.scene import Scene
-
-NO_REST, NO_FRAME = (0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
-
-
-class _Anchorer:
-    """Turns (thing, world point, world frame) into an anchor (kind, index (3,), local (3,), offset, frame (4,))."""
-
-    def __init__(self, scene: Scene, node_start, body_position, body_rotation):
-        self.node_start = node_start
-        self.position, self.rotation = body_position, body_rotation
-        self.soft_index = {id(body): i for i, body in enumerate(scene.soft_bodies)}
-        self.rigid_index = {id(body): i for i, body in enumerate(scene.rigid_bodies)}
-
-    def __call__(self, thing, point, frame=NO_FRAME):
-        point = np.asarray(point, dtype=float)
-        if thing is world:
-            return WORLD, (0, 0, 0), point, 0.0, frame
-        if isinstance(thing, Rigid):
-            i = self.rigid_index[id(thing)]
-            local = rotation_matrix(self.rotation[i]).T @ (point - self.position[i])
-            return BODY, (i, 0, 0), local, 0.0, multiply_quaternions(conjugate(self.rotation[i]), frame)
-        first = self.node_start[self.soft_index[id(thing)]]
-        face, barycentric, offset = nearest_face(thing, point)
-        return FACE, tuple(face + first), barycentric, offset, frame
-
-    def node(self, soft: Soft, node: int):
-        """An anchor that is one node of a soft body: a face of it with all the weight on that node."""
-        first = self.node_start[self.soft_index[id(soft)]]
-        others = soft.mesh.beside(node)
-        return FACE, (node + first, others[0] + first, others[1] + first), np.array([1.0, 0.0, 0.0]), 0.0, NO_FRAME
-
-
-def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The boundary triangle nearest to a point: its nodes, barycentric coordinates (sum 1) and normal offset of the
-    point [m]."""
-    faces = body.mesh.boundary_triangles
-    p0, p1, p2 = (body.nodes.positions[faces[:, i]] for i in range(3))
-    e1, e2 = p1 - p0, p2 - p0
-    n = np.cross(e1, e2)
-    area2 = np.einsum("ij,ij->i", n, n)
-    d = point - p0
-    beta = np.einsum("ij,ij->i", np.cross(d, e2), n) / area2
-    gamma = np.einsum("ij,ij->i", np.cross(e1, d), n) / area2
-    barycentric = np.stack([1 - beta - gamma, beta, gamma], axis=1)
-    inside = np.clip(barycentric, 0, None)
-    inside /= inside.sum(axis=1, keepdims=True)
-    nearest = inside[:, :1] * p0 + inside[:, 1:2] * p1 + inside[:, 2:] * p2
-    best = int(np.argmin(np.linalg.norm(nearest - point, axis=1)))
-    offset = float(d[best] @ n[best] / np.sqrt(area2[best]))
-    return faces[best].astype(np.int64), barycentric[best], offset
 
 
 def build_joints(scene: Scene, node_start, body_position, body_rotation, more: list[dict]) -> JointBlocks:
     """All joints of the scene as blocks of rows, and behind them `more` blocks: columns named as in JointBlocks."""
-    anchor = _Anchorer(scene, node_start, body_position, body_rotation)
-    blocks = [(j, *block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor)]
-    joint = np.array([block[0] for block in blocks], dtype=np.int64)
-    family = np.array([block[1] for block in blocks], dtype=np.int64)
-    a, b = _columns([block[2] for block in blocks]), _columns([block[3] for block in blocks])
-    rest = np.array([block[4] for block in blocks], dtype=float).reshape(-1, 2)
-    options = [scene.joints[j] for j in joint]
+    anchor = Anchorer(scene, node_start, body_position, body_rotation)
+    free, places = _free_coordinates(scene, anchor)
+    pairs = [(j, block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor, places)]
+    numbers, blocks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    columns = _joint_columns(scene, numbers, blocks)
+    columns = _concatenate([columns, *(_of_elements(part) for part in more)])
+    further = [a for block in blocks for a in block.more]
+    counts = [len(block.more) for block in blocks] + [0] * (len(columns["family"]) - len(blocks))
+    columns["more"] = _columns(further)
+    columns["more_start"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    moving = [(k, block.moving, -block.factor[0]) for k, block in enumerate(blocks) if block.moving is not None]
+    return JointBlocks.laid_out(**columns, free=free, drives=_drives(blocks), moving=moving)
+
+
+def _free_coordinates(scene: Scene, anchor: Anchorer) -> tuple[FreeCoordinates, dict]:
+    """The free coordinates of all joints; and {(joint, name): (kind, anchor a, anchor b, number)}."""
+    joint, name, kind, a, b, places = [], [], [], [], [], {}
+    for j, own in enumerate(scene.joints):
+        for label, (of_kind, one, two) in _free(own, anchor).items():
+            places[id(own), label] = (of_kind, one, two, len(joint))
+            joint.append(j)
+            name.append(label)
+            kind.append(of_kind)
+            a.append(one)
+            b.append(two)
+    numbers = [np.array(values, dtype=np.int64) for values in (joint, kind)]
+    return FreeCoordinates(numbers[0], name, numbers[1], _columns(a), _columns(b)), places
+
+
+def _joint_columns(scene: Scene, numbers: list[int], blocks: list[Block]) -> dict:
+    """The columns of the blocks of all joints."""
+    options = [scene.joints[j] for j in numbers]
+    family = np.array([block.family for block in blocks], dtype=np.int64)
+    a, b = _columns([block.a for block in blocks]), _columns([block.b for block in blocks])
     equality = np.isin(family, EQUALITIES)
-    compliance = np.where(equality, [o.compliance for o in options], 0.0).astype(float)
-    damping = np.where(equality, [o.damping for o in options], 0.0).astype(float)
-    reach = np.where(np.isin(family, POINTS), np.maximum(_reach(scene, a), _reach(scene, b)), 1.0)
-    reach[reach == 0] = 1.0
-    columns = {"joint": joint, "family": family, "a": a, "b": b, "rest": rest}
-    columns |= {"compliance": compliance, "damping": damping, "reach": reach}
-    columns = _concatenate([columns, *more])
-    drives = [_drive(k, options[k].motor) for k in np.flatnonzero(family == MOTOR)]
-    return JointBlocks.laid_out(**columns, drives=drives)
+
+    def own(name: str, block: Block, joint, held: bool) -> float:
+        if block.compliance is not None:
+            return getattr(block, name)
+        return getattr(joint, name) if held else 0.0
+
+    triples = list(zip(blocks, options, equality))
+    reach = np.maximum(_reach(scene, a), _reach(scene, b))
+    columns = {
+        "joint": np.array(numbers, dtype=np.int64),
+        "family": family,
+        "a": a,
+        "b": b,
+        "coordinate": np.array([block.coordinate for block in blocks], dtype=np.int64).reshape(-1, 2),
+        "which": np.array([block.which for block in blocks], dtype=np.int64).reshape(-1, 2),
+        "ratio": np.array([block.ratio for block in blocks], dtype=float).reshape(-1, 2),
+        "factor": np.array([block.factor for block in blocks], dtype=float).reshape(-1, 3),
+        "rest": np.array([block.rest for block in blocks], dtype=float).reshape(-1, 3),
+        "compliance": np.array([own("compliance", *entry) for entry in triples], dtype=float),
+        "damping": np.array([own("damping", *entry) for entry in triples], dtype=float),
+        "restitution": np.array([block.restitution for block in blocks], dtype=float),
+    }
+    on_points = np.isin(family, rows.POINTS) | np.isin(columns["coordinate"][:, 0], rows.POINT_COORDINATES)
+    columns["reach"] = np.where(on_points, np.where(reach > 0, reach, 1.0), 1.0)
+    return columns
 
 
-def _drive(block: int, motor: Motor) -> Drive:
-    """What drives a block of the family MOTOR."""
-    gains = (motor.stiffness or 0.0, motor.damping)
-    return Drive(int(block), motor.velocity, motor.position, *gains, motor.max_torque)
+def _of_elements(part: dict) -> dict:
+    """Columns of elements that are rows, completed."""
+    count = len(part["family"])
+    pairs = {"coordinate": np.zeros((count, 2), np.int64), "which": np.zeros((count, 2), np.int64)}
+    pairs["ratio"] = np.zeros((count, 2))
+    return pairs | {"restitution": np.zeros(count)} | part
+
+
+def _drives(blocks: list[Block]) -> Drives:
+    """What drives the blocks of the family MOTOR."""
+    driven = [(k, block.drive) for k, block in enumerate(blocks) if block.drive is not None]
+    motors = [free.motor for _, free in driven]
+    gains = [[getattr(motor, name) or 0.0 if motor else 0.0 for motor in motors] for name in ("stiffness", "damping")]
+    return Drives(
+        np.array([k for k, _ in driven], dtype=np.int64),
+        np.array([int(np.flatnonzero(blocks[k].factor)[0]) for k, _ in driven], dtype=np.int64),
+        [motor.velocity if motor else None for motor in motors],
+        [motor.position if motor else None for motor in motors],
+        *(np.array(gain, dtype=float) for gain in gains),
+        np.array([motor.max_torque if motor else 0.0 for motor in motors], dtype=float),
+        *(
+            np.array([getattr(free, name) for _, free in driven], dtype=float)
+            for name in ("friction", "stiffness", "damping", "rest")
+        ),
+    )
 
 
 def _concatenate(parts: list[dict]) -> dict:
     """Columns of several families of blocks, one after the other."""
     if len(parts) == 1:
         return parts[0]
-
-    def anchors(name: str) -> Anchors:
-        sides = [part[name] for part in parts]
-        return Anchors(*(np.concatenate([getattr(side, f.name) for side in sides]) for f in fields(Anchors)))
-
     plain = {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name not in ("a", "b")}
-    return plain | {"a": anchors("a"), "b": anchors("b")}
+    return plain | {name: Anchors.joined([part[name] for part in parts]) for name in ("a", "b")}
 
 
 def _reach(scene: Scene, anchors: Anchors) -> np.ndarray:
@@ -137,53 +150,157 @@ def _columns(anchors) -> Anchors:
     )
 
 
-def _blocks(joint, anchor: _Anchorer):
-    """The blocks (family, anchor a, anchor b, rest) of one joint."""
+def _blocks(joint, anchor: Anchorer, places: dict) -> list[Block]:
+    """The blocks of one joint; places: of free coordinates, see `_free_coordinates`."""
     match joint:
+        case Coupling():
+            return coupling_blocks(joint, places)
         case Ball():
-            return [(BALL, anchor(joint.a, joint.at), anchor(joint.b, joint.at), NO_REST)]
-        case Distance():
-            length = joint.length or float(np.linalg.norm(np.subtract(joint.at[1], joint.at[0])))
-            if length < 1e-9:
-                raise SceneError(
-                    f"distance joint {joint.name!r} has length zero; use a Ball joint to hold two points together"
-                )
-            return [(DISTANCE, anchor(joint.a, joint.at[0]), anchor(joint.b, joint.at[1]), (length, 0.0))]
+            return _ball(joint, anchor, places)
+        case Distance() | Rope() | Spring():
+            return _between(joint, anchor)
         case Fixed() if isinstance(joint.a, Soft) or isinstance(joint.b, Soft):
             return _weld_nodes(joint, anchor)
         case Fixed():
             return _weld_bodies(joint, anchor)
-        case Hinge():
-            return _hinge(joint, anchor)
+        case Hinge() | Slider() | Cylindrical() | OnLine() | OnPlane() | Torsion():
+            return _on_axis(joint, anchor, places)
+        case Universal():
+            return _universal(joint, anchor, places)
+        case Planar():
+            return _planar(joint, anchor, places)
+        case Tendon():
+            return tendon_blocks(joint, anchor)
+        case Attach():
+            return attach_blocks(joint, anchor)
     raise SceneError(f"joint {joint.name!r} of type {type(joint).__name__} is not known to the model")
 
 
-def _weld_bodies(joint: Fixed, anchor: _Anchorer):
-    if joint.nodes is not None:
-        raise SceneError(f"fixed joint {joint.name!r} selects nodes, but neither side is a soft body")
-    a, b = anchor(joint.a, joint.at), anchor(joint.b, joint.at)
-    return [(BALL, a, b, NO_REST), (ANGULAR, a, b, NO_REST)]
+def _sides(joint, anchor: Anchorer, frame) -> tuple[tuple, tuple]:
+    return anchor(joint.a, joint.at, frame), anchor(joint.b, joint.at, frame)
 
 
-def _hinge(joint: Hinge, anchor: _Anchorer):
-    """Points and axes held together; the angle about the axis, zero at the start, kept within limits and driven."""
-    for side in (joint.a, joint.b):
-        if isinstance(side, Soft):
-            raise SceneError(
-                f"hinge joint {joint.name!r}: soft body {side.name!r} has no axis of its own; a hinge holds rigid "
-                f"bodies and pliant.world. Weld a rigid body to the soft one with pliant.Fixed and hinge that"
-            )
-    frame = axis_quaternion(joint.axis)
-    a, b = anchor(joint.a, joint.at, frame), anchor(joint.b, joint.at, frame)
-    blocks = [(BALL, a, b, NO_REST), (ALIGN, a, b, NO_REST)]
-    if joint.limits is not None:
-        blocks.append((LIMIT, a, b, joint.limits))
-    if joint.motor is not None:
-        blocks.append((MOTOR, a, b, NO_REST))
+def _ball(joint: Ball, anchor: Anchorer, places: dict) -> list[Block]:
+    a, b = _sides(joint, anchor, axis_quaternion(joint.axis))
+    blocks = [Block(rows.BALL, a, b)]
+    if joint.swing is not None:
+        limit = {"factor": (0.0, -1.0, 0.0), "rest": (0.0, joint.swing, 0.0)}
+        blocks.append(Block(rows.LIMIT, a, b, coordinate=(rows.SWING, 0), **limit))
+    if joint.twist is not None:
+        number = places[id(joint), "twist"][-1]
+        blocks.append(_limit(a, b, rows.TWIST, number, Coordinate(limits=joint.twist)))
     return blocks
 
 
-def _weld_nodes(joint: Fixed, anchor: _Anchorer):
+def _between(joint, anchor: Anchorer) -> list[Block]:
+    """A rod, rope or spring between two points."""
+    length = joint.length or float(np.linalg.norm(np.subtract(joint.at[1], joint.at[0])))
+    if length < 1e-9:
+        raise SceneError(
+            f"{joint.kind} joint {joint.name!r} has length zero; use a Ball joint to hold two points together"
+        )
+    a, b = anchor(joint.a, joint.at[0]), anchor(joint.b, joint.at[1])
+    if isinstance(joint, Rope):
+        elastic = {"compliance": joint.compliance, "damping": joint.damping}
+        return [Block(rows.ROPE, a, b, factor=(-1.0, 0.0, 0.0), rest=(length, 0.0, 0.0), **elastic)]
+    if isinstance(joint, Spring) and not joint.stiffness:
+        return [_drive(a, b, rows.LENGTH, 0, Coordinate(damping=joint.damping))]
+    own = {"compliance": 1 / joint.stiffness, "damping": joint.damping} if isinstance(joint, Spring) else {}
+    return [Block(rows.DISTANCE, a, b, factor=(1.0, 0.0, 0.0), rest=(-length, 0.0, 0.0), **own)]
+
+
+# what joints with one axis hold, and the kinds of their coordinates by name
+HELD = {
+    Hinge: (rows.BALL, rows.ALIGN),
+    Slider: (rows.LINE, rows.ANGULAR),
+    Cylindrical: (rows.LINE, rows.ALIGN),
+    OnLine: (rows.LINE,),
+    OnPlane: (rows.PLANE,),
+    Torsion: (),
+}
+KINDS = {"angle": rows.ANGLE, "travel": rows.TRAVEL}
+
+
+def _on_axis(joint, anchor: Anchorer, places: dict) -> list[Block]:
+    """Joints of one axis: what they hold, and what their coordinates along and about it have."""
+    a, b = _sides(joint, anchor, axis_quaternion(joint.axis))
+    return [Block(family, a, b) for family in HELD[type(joint)]] + _coordinates(joint, places)
+
+
+def _universal(joint: Universal, anchor: Anchorer, places: dict) -> list[Block]:
+    a, b = _sides(joint, anchor, _frame(np.array(joint.second_axis), np.array(joint.axis)))
+    return [Block(rows.BALL, a, b), Block(rows.PERPENDICULAR, a, b), *_coordinates(joint, places)]
+
+
+def _planar(joint: Planar, anchor: Anchorer, places: dict) -> list[Block]:
+    a, b = _sides(joint, anchor, axis_quaternion(joint.axis))
+    return [Block(rows.PLANE, a, b), Block(rows.ALIGN, a, b), *_coordinates(joint, places)]
+
+
+def _free(joint, anchor: Anchorer) -> dict[str, tuple]:
+    """(kind, anchor a, anchor b) of every free coordinate of a joint, by its name."""
+    if isinstance(joint, Universal):
+        z, x = np.array(joint.axis), np.array(joint.second_axis)
+        # the second angle is that of side a about the second axis of b, seen from there
+        seen_a, seen_b = _sides(joint, anchor, _frame(z, -x))
+        first = (rows.ANGLE, *_sides(joint, anchor, _frame(x, z)))
+        return {"first": first, "second": (rows.ANGLE, seen_b, seen_a)}
+    if isinstance(joint, Planar):
+        z = np.array(joint.axis)
+        x = np.array(joint.along) if joint.along else rotation_matrix(axis_quaternion(joint.axis))[:, 0]
+        ways = {"first": x, "second": np.cross(z, x)}
+        free = {n: (rows.TRAVEL, *_sides(joint, anchor, axis_quaternion(way))) for n, way in ways.items()}
+        return free | {"angle": (rows.ANGLE, *_sides(joint, anchor, axis_quaternion(z)))}
+    if isinstance(joint, Ball) and joint.twist is not None:
+        return {"twist": (rows.TWIST, *_sides(joint, anchor, axis_quaternion(joint.axis)))}
+    if not joint.coordinates:
+        return {}
+    sides = _sides(joint, anchor, axis_quaternion(joint.axis))
+    return {name: (KINDS[name], *sides) for name in joint.coordinates}
+
+
+def _coordinates(joint, places: dict) -> list[Block]:
+    """Limits, motors, friction and springs of a joint's free coordinates."""
+    blocks = []
+    for name, free in joint.coordinates.items():
+        kind, a, b, number = places[id(joint), name]
+        if free.limits is not None:
+            blocks.append(_limit(a, b, kind, number, free))
+        if free.driven:
+            blocks.append(_drive(a, b, kind, number, free))
+    return blocks
+
+
+def _frame(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Quaternion of the frame with these axes, made exactly perpendicular."""
+    x = x - (x @ z) * z
+    x /= np.linalg.norm(x)
+    return matrix_quaternion(np.stack([x, np.cross(z, x), z], axis=1))
+
+
+def _limit(a: tuple, b: tuple, kind: int, number: int, free: Coordinate) -> Block:
+    low, high = free.limits
+    soft = 0.0 if free.limit_stiffness is None else 1 / free.limit_stiffness
+    own = {"compliance": soft, "damping": free.limit_damping, "restitution": free.restitution}
+    own |= {"coordinate": (kind, 0), "which": (number, 0)}
+    return Block(rows.LIMIT, a, b, factor=(1.0, -1.0, 0.0), rest=(-low, high, 0.0), **own)
+
+
+def _drive(a: tuple, b: tuple, kind: int, number: int, free: Coordinate) -> Block:
+    """Motor, friction and spring of a coordinate."""
+    spring = free.stiffness > 0 or free.damping > 0
+    used = (float(free.motor is not None), float(free.friction > 0), float(spring))
+    return Block(rows.MOTOR, a, b, coordinate=(kind, 0), which=(number, 0), factor=used, drive=free)
+
+
+def _weld_bodies(joint: Fixed, anchor: Anchorer) -> list[Block]:
+    if joint.nodes is not None:
+        raise SceneError(f"fixed joint {joint.name!r} selects nodes, but neither side is a soft body")
+    a, b = anchor(joint.a, joint.at), anchor(joint.b, joint.at)
+    return [Block(rows.BALL, a, b), Block(rows.ANGULAR, a, b)]
+
+
+def _weld_nodes(joint: Fixed, anchor: Anchorer):
     soft, other, soft_first = (joint.a, joint.b, True) if isinstance(joint.a, Soft) else (joint.b, joint.a, False)
     if joint.nodes is None:
         nodes = nearest_face(soft, np.array(joint.at))[0]
@@ -193,5 +310,5 @@ def _weld_nodes(joint: Fixed, anchor: _Anchorer):
     for node in nodes:
         own, opposite = anchor.node(soft, int(node)), anchor(other, soft.nodes.positions[node])
         a, b = (own, opposite) if soft_first else (opposite, own)
-        blocks.append((BALL, a, b, NO_REST))
+        blocks.append(Block(rows.BALL, a, b))
     return blocks

@@ -4,7 +4,7 @@ Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity
 linear and an angular triple per rigid body (theory section 1).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -85,6 +85,16 @@ class Model:
     # joints
     joints: JointBlocks
     joint_names: list[str]
+    fragile: dict  # joint -> force [N] and torque [N m] at which it breaks, and whether node by node
+
+    def during(self, state, time: float) -> "Model":
+        """This model with its joints as they are at a state and a time [s]: lengths that move, joints that broke."""
+        joints = self.joints.at(time, state.broken)
+        if joints is self.joints:
+            return self
+        model = replace(self, joints=joints)
+        model.__dict__["spins"] = self.spins
+        return model
 
     @cached_property
     def spins(self) -> Spins:

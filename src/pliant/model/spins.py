@@ -12,11 +12,16 @@ from pliant.kernels.cpu.linalg.block_ldl import restrict, solve_factored
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
-from pliant.rows.joints import ALIGN, ANGULAR, BODY
+from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, PERPENDICULAR
 from pliant.rows.table import Rows
 
 # Stiffness of the rows relative to the inertias they touch.
 STIFF = 1e8
+
+
+def _on_faces(blocks) -> np.ndarray:
+    """Which blocks (n,) hold on to a face of a soft body, whose frame has no angular velocity of its own."""
+    return (blocks.a.kind == FACE) | (blocks.b.kind == FACE)
 
 
 class Spins:
@@ -24,7 +29,9 @@ class Spins:
 
     def __init__(self, model):
         blocks = model.joints
-        self.which = np.flatnonzero(blocks.rigid & np.isin(blocks.family, (ANGULAR, ALIGN)))
+        self.which = np.flatnonzero(
+            blocks.rigid & np.isin(blocks.family, (ANGULAR, ALIGN, PERPENDICULAR)) & ~_on_faces(blocks)
+        )
         if not len(self.which):
             return
         ends = [np.where(side.kind == BODY, side.index[:, 0], -1)[self.which] for side in (blocks.a, blocks.b)]
@@ -35,11 +42,12 @@ class Spins:
         self.index, self.transposed = self.pattern.find(self.a, self.b)
         self.free = np.repeat(np.append(~model.static, False)[:, None], 3, axis=1).astype(float)
 
-    def fitted(self, model, x, body_position, body_rotation, spin: np.ndarray) -> np.ndarray:
-        """Angular velocities (b, 3) nearest to `spin` that the joints at these positions allow."""
+    def fitted(self, model, pose: tuple, spin: np.ndarray) -> np.ndarray:
+        """Angular velocities (b, 3) nearest to `spin` that the joints at a pose (State.pose) allow."""
         if not len(self.which):
             return spin
-        ja, jb = self._jacobians(model, x, body_position, body_rotation)
+        ja, jb = self._jacobians(model, pose)
+        body_rotation = pose[-1]
         inertia = np.tile(np.eye(3), (model.body_count + 1, 1, 1))
         for i in np.flatnonzero(~model.static):
             turn = rotation_matrix(body_rotation[i])
@@ -62,10 +70,10 @@ class Spins:
         solve_factored(factor(self.pattern, values), right)
         return right[:-1]
 
-    def _jacobians(self, model, x, body_position, body_rotation) -> tuple[np.ndarray, np.ndarray]:
+    def _jacobians(self, model, pose: tuple) -> tuple[np.ndarray, np.ndarray]:
         """Jacobians (k, 3, 3) of both sides; zero for the world."""
         blocks, rows = model.joints, Rows.empty(model.joints.start)
-        joint_rows.fill(blocks, rows, x, body_position, body_rotation, 1.0)
+        joint_rows.fill(blocks, rows, pose, 1.0)
         first, lane = rows.start[blocks.slice[self.which]], blocks.lane[self.which]
         held = [side.kind[self.which] == BODY for side in (blocks.a, blocks.b)]
         places = first, first + held[0]

@@ -32,6 +32,8 @@ class State:
     body_rotation: np.ndarray  # (b, 4) unit quaternions of the principal frames
     body_velocity: np.ndarray  # (b, 3) [m/s]
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
+    angles: np.ndarray  # (m,) free coordinates of joints [m or rad], full turns counted
+    broken: np.ndarray  # (blocks,) bool: of joints that broke
     plastic_strain: np.ndarray  # (g, 6, LANES) at the groups of points of the elements
     impulses: RowImpulses
     tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
@@ -41,6 +43,11 @@ class State:
     span: float  # length [s] of the implicit step at its end; less than the time step in BDF2 and in parts
     # what a solver or integrator keeps from step to step, under its own name: {name: {array name: array}}
     memory: dict = field(default_factory=dict)
+
+    @property
+    def pose(self) -> tuple[np.ndarray, ...]:
+        """What joints are evaluated at: angles near which theirs are, nodes, positions and rotations of bodies."""
+        return self.angles, self.x, self.body_position, self.body_rotation
 
     def velocity_triples(self) -> np.ndarray:
         """Velocities as triples (n + 2 b, 3)."""
@@ -72,8 +79,10 @@ class State:
         return cls(impulses=impulses, memory=memory, **numbers, **{name: arrays[name] for name in plain})
 
 
-def first_state(x, v, position, rotation, velocity, spin, *, groups: int, joint_slices: int, softs: int) -> State:
-    """The state at time 0: nodes (n, 3) and rigid bodies as given, nothing deformed for good, no impulses."""
-    plastic, impulses = np.zeros((groups, 6, LANES)), RowImpulses(np.zeros((joint_slices, 3, LANES)))
+def first_state(x, v, position, rotation, velocity, spin, *, groups: int, joints, softs: int):
+    """The state at time 0: nodes (n, 3) and rigid bodies as given, nothing deformed for good, no impulses;
+    joints: their blocks."""
+    plastic, impulses = np.zeros((groups, 6, LANES)), RowImpulses(np.zeros((len(joints.start) - 1, 3, LANES)))
     motion = (x, v, position, rotation, velocity, spin)
-    return State(0.0, 0, *motion, plastic, impulses, np.zeros(softs), v.copy(), np.zeros_like(v), 0.0)
+    of_joints = (np.zeros(max(len(joints.free.kind), 1)), np.zeros(len(joints.family), bool))
+    return State(0.0, 0, *motion, *of_joints, plastic, impulses, np.zeros(softs), v.copy(), np.zeros_like(v), 0.0)

@@ -28,7 +28,7 @@ from pliant.simulation import Simulation
 from pliant.stepping.integrators import FIELDS as BDF2_FIELDS
 
 MAGIC = "pliant checkpoint"
-FORMAT = 3
+FORMAT = 4
 SCENE_NAME = "scene.toml"
 # Damaged files end in one of these, depending on where the damage is.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)

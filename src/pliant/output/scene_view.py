@@ -18,7 +18,7 @@ from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
-from pliant.scene.joints import Distance, world
+from pliant.scene.joints import held_points, world
 
 PLAIN = "none"
 SIZE = (960, 540)
@@ -231,8 +231,7 @@ def _rigid_colors(bodies) -> list[str]:
 
 def _world_points(joint) -> list[tuple[float, float, float]]:
     """The points at which a joint holds on to the world [m]."""
-    at = joint.at if isinstance(joint, Distance) else (joint.at, joint.at)
-    return [point for side, point in zip((joint.a, joint.b), at) if side is world][:1]
+    return [point for side, point in held_points(joint) if side is world][:1]
 
 
 def _faces_up(body, rotation) -> bool:
@@ -245,8 +244,7 @@ def _rods(scene) -> list[tuple[int, np.ndarray, np.ndarray]]:
     rods = []
     numbers = {id(body): number for number, body in enumerate(scene.rigid_bodies)}
     for joint in scene.joints:
-        at = joint.at if isinstance(joint, Distance) else (joint.at, joint.at)
-        for side, point in zip((joint.a, joint.b), at):
+        for side, point in held_points(joint):
             if id(side) in numbers and not side.static:
                 local = rotation_matrix(side.rotation).T @ np.subtract(point, side.position)
                 centre = side.mass_properties()[1]

@@ -1,51 +1,55 @@
-"""Coordinates of joints, and the effort of their motors."""
+"""Coordinates of joints, the effort of their motors, the state of their limits."""
 
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.rotations import multiply_quaternions, rotation_matrix
-from pliant.rows.joints import ALIGN, BODY, LIMIT, MOTOR
+from pliant.kernels.cpu.joints import coordinate_rates
+from pliant.rows.drives import MOTOR_ROW
+from pliant.rows.joints import LIMIT
 
 
-def joint_angle(model, state, joint: int) -> float:
-    """Angle [rad] of a hinge within half a turn of 0, or of the middle of its limits."""
-    blocks, k = model.joints, _hinge(model, joint)
-    a, b = (_frame(side, state, k) for side in (blocks.a, blocks.b))
-    limits = np.flatnonzero((blocks.joint == joint) & (blocks.family == LIMIT))
-    middle = float(blocks.rest[limits[0]].mean()) if len(limits) else 0.0
-    angle = np.arctan2(b[:, 0] @ a[:, 1], b[:, 0] @ a[:, 0]) - middle
-    return float(middle + angle - 2 * np.pi * np.round(angle / (2 * np.pi)))
+def joint_position(model, state, joint: int, name: str | None) -> float:
+    """A free coordinate [m or rad] of a joint, full turns counted."""
+    return float(model.joints.free.at(state.pose)[coordinate_number(model, joint, name)])
 
 
-def joint_rate(model, state, joint: int) -> float:
-    """Angular velocity [rad/s] of side b of a hinge against side a, about its axis."""
-    blocks, k = model.joints, _hinge(model, joint)
-    axis, rate = _frame(blocks.a, state, k)[:, 2], np.zeros(3)
-    for side, sign in ((blocks.a, -1.0), (blocks.b, 1.0)):
-        if side.kind[k] == BODY:
-            rate += sign * state.body_angular_velocity[side.index[k, 0]]
-    return float(axis @ rate)
+def joint_rate(model, state, joint: int, name: str | None) -> float:
+    """How fast a free coordinate of a joint changes [m/s or rad/s]."""
+    free, number = model.joints.free, coordinate_number(model, joint, name)
+    out = np.empty(len(free.kind))
+    coordinate_rates(free.kind, free.a.arrays, free.b.arrays, *state.pose, state.velocity_triples(), out)
+    return float(out[number])
 
 
-def motor_effort(model, state, joint: int, h: float) -> float:
-    """Torque [N m] of a joint's motor on side b in the last step."""
-    blocks = model.joints
-    motors = np.flatnonzero((blocks.joint == joint) & (blocks.family == MOTOR))
-    if not len(motors):
-        raise SceneError(f"joint {model.joint_names[joint]!r} has no motor")
-    return float(state.impulses.joints[blocks.slice[motors[0]], 0, blocks.lane[motors[0]]] / h)
+def motor_effort(model, state, joint: int, name: str | None, h: float) -> float:
+    """Torque [N m] or force [N] of a joint's motor on side b in the last step."""
+    blocks, drives = model.joints, model.joints.drives
+    number = coordinate_number(model, joint, name)
+    for k, velocity, position in zip(drives.block, drives.velocity, drives.position):
+        if blocks.joint[k] == joint and blocks.which[k, 0] == number and (velocity, position) != (None, None):
+            return float(state.impulses.joints[blocks.slice[k], MOTOR_ROW, blocks.lane[k]] / h)
+    raise SceneError(f"joint {model.joint_names[joint]!r} has no motor")
 
 
-def _hinge(model, joint: int) -> int:
-    """The block that holds the axes of a hinge together."""
-    found = np.flatnonzero((model.joints.joint == joint) & (model.joints.family == ALIGN))
-    if not len(found):
-        raise SceneError(f"joint {model.joint_names[joint]!r} has no free coordinate to read; a hinge has its angle")
-    return int(found[0])
+def limit_state(model, state, joint: int, name: str | None) -> str:
+    """Which limit of a free coordinate carried load in the last step: "low", "high" or "free"."""
+    blocks, number = model.joints, coordinate_number(model, joint, name)
+    for k in np.flatnonzero((blocks.joint == joint) & (blocks.family == LIMIT)):
+        if blocks.which[k, 0] == number:
+            low, high = state.impulses.joints[blocks.slice[k], :2, blocks.lane[k]]
+            return "low" if low > max(high, 0.0) else "high" if high > 0.0 else "free"
+    raise SceneError(f"joint {model.joint_names[joint]!r} has no limits to its coordinate {name or ''}".rstrip())
 
 
-def _frame(side, state, k: int) -> np.ndarray:
-    """Axes (3, 3), in columns, of the joint's frame on one side."""
-    if side.kind[k] != BODY:
-        return rotation_matrix(side.frame[k])
-    return rotation_matrix(multiply_quaternions(state.body_rotation[side.index[k, 0]], side.frame[k]))
+def coordinate_number(model, joint: int, name: str | None) -> int:
+    """Which of all free coordinates is meant; without a name, the only one of a joint."""
+    free = model.joints.free
+    own = {free.name[k]: int(k) for k in np.flatnonzero(free.joint == joint)}
+    known = model.joint_names[joint]
+    if not own:
+        raise SceneError(f"joint {known!r} has no free coordinate to read; a hinge has its angle, a slider its travel")
+    if name is None and len(own) > 1:
+        raise SceneError(f"joint {known!r} has several coordinates, name one of {', '.join(own)}")
+    if name is not None and name not in own:
+        raise SceneError(f"joint {known!r} has no coordinate {name!r}, but {', '.join(own)}")
+    return next(iter(own.values())) if name is None else own[name]

@@ -1,4 +1,4 @@
-"""Forces of joints and of supports in the last step."""
+"""Forces of supports in the last step."""
 
 import numpy as np
 
@@ -7,26 +7,6 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
 from pliant.elements.springs import NO_JOINT
 from pliant.model.loads import node_forces
-from pliant.rows import joints as joint_rows
-from pliant.rows.joints import DISTANCE, POINTS
-from pliant.rows.table import Rows
-
-
-def joint_reaction(model, state, joint: int, h: float) -> np.ndarray:
-    """Force [N] of a joint on its side b, from the impulses of the last step."""
-    blocks, force = model.joints, np.zeros(3)
-    rows = Rows.empty(blocks.start)
-    joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
-    for k in np.flatnonzero((blocks.joint == joint) & np.isin(blocks.family, POINTS)):
-        impulse = state.impulses.joints[blocks.slice[k], :, blocks.lane[k]]
-        if blocks.family[k] == DISTANCE:
-            last = rows.start[blocks.slice[k]]
-            side = rows.jacobian[last, :3, blocks.lane[k]]
-            length = np.linalg.norm(side)
-            force += -impulse[0] * side / length if blocks.a.kind[k] else impulse[0] * side / length
-        else:
-            force += impulse
-    return force / h
 
 
 def support_forces(model, state, h: float, warped: bool) -> np.ndarray:

@@ -8,6 +8,7 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.springs import NO_JOINT
 from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
+from pliant.rows.joints import BROKEN, LIMIT, ROPE
 from pliant.rows.table import Rows
 
 
@@ -69,12 +70,19 @@ def energy(model, state) -> Energy:
 
 
 def joint_energy(model, state) -> float:
-    """Energy [J] of the compliant joints: 1/2 |C|^2 / compliance."""
-    blocks, rows = model.joints, Rows.empty(model.joints.start)
-    error = joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, 1.0)
-    soft = (blocks.compliance > 0) & (blocks.joint != NO_JOINT)
+    """Energy [J] of the compliant joints, 1/2 |C|^2 / compliance, and of the springs within joints."""
+    blocks = model.during(state, state.time).joints
+    rows = Rows.empty(blocks.start)
+    error = joint_rows.fill(blocks, rows, state.pose, 1.0)
+    soft = (blocks.compliance > 0) & (blocks.joint != NO_JOINT) & (blocks.family != BROKEN)
     gap = error[blocks.slice[soft], :, blocks.lane[soft]]
-    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / blocks.compliance[soft]))
+    one_sided = np.isin(blocks.family[soft], (LIMIT, ROPE))[:, None]
+    gap = np.where(one_sided, np.minimum(gap, 0.0), gap)
+    drives = blocks.drives
+    stretch = error[blocks.slice[drives.block], drives.row, blocks.lane[drives.block]] - drives.spring_rest
+    whole = blocks.family[drives.block] != BROKEN
+    springs = 0.5 * np.sum(whole * drives.spring * stretch**2)
+    return float(0.5 * np.sum(np.sum(gap**2, axis=1) / blocks.compliance[soft]) + springs)
 
 
 def elastic_energy(model, state) -> float:

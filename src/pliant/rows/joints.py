@@ -1,40 +1,49 @@
-"""Rows of joints: points, orientations, distances and hinges, with roles; between rigid bodies, faces and nodes of soft
-bodies and the world."""
+"""Rows of joints, with roles: what is held together, kept on one side, or driven; between rigid bodies, faces and nodes
+of soft bodies and the world."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 
 from pliant.checks import at_time
+from pliant.kernels.cpu.anchors import BODY, FACE, NODE, WORLD, AnchorArrays
+from pliant.kernels.cpu.coordinates import ANGLE, LENGTH, SWING, TRAVEL, TWIST
 from pliant.kernels.cpu.joints import (
     ALIGN,
     ANGULAR,
     BALL,
-    BODY,
+    BROKEN,
+    COUPLING,
     DISTANCE,
-    FACE,
     LIMIT,
+    LINE,
     MOTOR,
-    NODE,
-    WORLD,
+    PERPENDICULAR,
+    PLANE,
+    ROPE,
     JointArrays,
     add_turning_stiffness,
     fill_blocks,
+    follow_coordinates,
 )
+from pliant.rows.drives import Drives
 from pliant.rows.table import Rows, layout
 
-__all__ = ["ALIGN", "ANGULAR", "BALL", "BODY", "DISTANCE", "FACE", "LIMIT", "MOTOR", "NODE", "WORLD"]
-__all__ += ["EQUALITY", "Anchors", "Drive", "JointBlocks", "fill", "turning_stiffness"]
+__all__ = ["ALIGN", "ANGLE", "ANGULAR", "BALL", "BODY", "BROKEN", "COUPLING", "DISTANCE", "FACE", "LENGTH", "LIMIT"]
+__all__ += ["LINE", "MOTOR", "NODE", "PERPENDICULAR", "PLANE", "ROPE", "SWING", "TRAVEL", "TWIST", "WORLD"]
+__all__ += ["EQUALITY", "Anchors", "Drives", "JointBlocks", "fill", "turning_stiffness"]
 
 # Roles of blocks: met whatever it takes, kept on one side, or driven with a bounded force. (Contacts are rows of their
 # own.) A block's family says which it has.
 EQUALITY, BOUNDED = 0, 1
-ROLE = {BALL: EQUALITY, ANGULAR: EQUALITY, DISTANCE: EQUALITY, ALIGN: EQUALITY, LIMIT: BOUNDED, MOTOR: BOUNDED}
-# Triples that an anchor of each kind touches.
-ANCHOR_WIDTH = {WORLD: 0, BODY: 2, FACE: 3, NODE: 1}
-POINTS = (BALL, DISTANCE)
+ROLE = dict.fromkeys((BALL, ANGULAR, DISTANCE, ALIGN, LINE, PLANE, PERPENDICULAR, COUPLING), EQUALITY)
+ROLE |= dict.fromkeys((LIMIT, MOTOR, ROPE), BOUNDED)
 EQUALITIES = tuple(family for family, role in ROLE.items() if role == EQUALITY)
+# Triples that an anchor of each kind touches: by its point, and by its frame.
+POINT_WIDTH, TURN_WIDTH = np.array([0, 2, 3, 1]), np.array([0, 1, 3, 0])
+# Families whose forces act at their anchors; those on a coordinate do if it is one of the following.
+POINTS, ON_COORDINATES, POINT_COORDINATES = (BALL, DISTANCE, LINE, PLANE, ROPE), (LIMIT, MOTOR), (TRAVEL, LENGTH)
 
 
 @dataclass
@@ -43,7 +52,7 @@ class Anchors:
 
     kind (n,): WORLD, BODY, FACE or NODE. index (n, 3): body or node in column 0, or the three nodes. local (n, 3):
     world point [m], point in the body's frame [m], or barycentric coordinates. offset (n,): delta along the face
-    normal [m]. frame (n, 4): orientation of the joint's frame on this side, in the body's frame (quaternion).
+    normal [m]. frame (n, 4): orientation of the joint's frame on this side, in that of the body or face (quaternion).
     """
 
     kind: np.ndarray
@@ -52,50 +61,84 @@ class Anchors:
     offset: np.ndarray
     frame: np.ndarray
 
+    @property
+    def arrays(self) -> AnchorArrays:
+        """What compiled loops see."""
+        return AnchorArrays(self.kind, self.index, self.local, self.offset, self.frame)
+
+    @classmethod
+    def joined(cls, sides: list["Anchors"]) -> "Anchors":
+        """Several, one after the other."""
+        return cls(*(np.concatenate([getattr(side, f.name) for side in sides]) for f in fields(cls)))
+
+    @classmethod
+    def none(cls) -> "Anchors":
+        """No anchors."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, np.zeros((0, 3), np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4)))
+
 
 @dataclass
-class Drive:
-    """What drives the coordinate of a MOTOR block: a velocity [rad/s], or a position [rad] with a stiffness [N m/rad]
-    and damping [N m s/rad]; numbers or functions of time. bound: largest torque [N m]."""
+class FreeCoordinates:
+    """The m free coordinates of all joints: joint (m,), name, kind (m,): ANGLE, TRAVEL; anchors a and b."""
 
-    block: int
-    velocity: object
-    position: object
-    stiffness: float
-    damping: float
-    bound: float
+    joint: np.ndarray
+    name: list
+    kind: np.ndarray
+    a: Anchors
+    b: Anchors
+
+    def at(self, pose: tuple) -> np.ndarray:
+        """Their values (m,) [m or rad] at a pose, full turns counted from its angles on."""
+        out = pose[0].copy()
+        if len(self.kind):
+            follow_coordinates(self.kind, self.a.arrays, self.b.arrays, *pose, out)
+        return out
 
 
 @dataclass
 class JointBlocks:
     """All joint blocks of a model: constant data; blocks of the role EQUALITY come first.
 
-    joint (n,): index of the joint in the scene, -1 for an element that is a row. family (n,): BALL, ANGULAR, DISTANCE,
-    ALIGN, LIMIT or MOTOR. rest (n, 2): the length [m] of a DISTANCE in column 0, the bounds [rad] of a LIMIT.
-    compliance [m/N], damping [N s/m] (n,). reach (n,): length of the anchors' arms [m], the measure of gaps. drives: of
-    the motors. start, slice, lane: where each block lies in the table; the first equality_slices slices hold the
-    equalities.
+    joint (n,): index of the joint in the scene, -1 for an element that is a row. family (n,): BALL, ANGULAR, and so on.
+    more, more_start (n + 1,): further anchors of each block: of a path between its ends, of the second of two
+    coordinates. coordinate (n, 2): the kind of what LIMIT, MOTOR and COUPLING act on; which (n, 2): its number among
+    the `free` ones, whose full turns are counted; ratio (n, 2): of a COUPLING. factor, rest (n, 3): the error of a row
+    on a coordinate or length q is factor q + rest [m or rad]. compliance [m/N], damping [N s/m], restitution (n,).
+    reach (n,): length of the anchors' arms [m], the measure of gaps. drives: of the motors. moving: (block, function of
+    time, factor) of rests that move. start, slice, lane: where each block lies in the table; the first equality_slices
+    slices hold the equalities.
     """
 
     joint: np.ndarray
     family: np.ndarray
     a: Anchors
     b: Anchors
+    more: Anchors
+    more_start: np.ndarray
+    coordinate: np.ndarray
+    which: np.ndarray
+    ratio: np.ndarray
+    factor: np.ndarray
     rest: np.ndarray
     compliance: np.ndarray
     damping: np.ndarray
+    restitution: np.ndarray
     reach: np.ndarray
-    drives: list
+    free: FreeCoordinates
+    drives: Drives
+    moving: list
     start: np.ndarray
     slice: np.ndarray
     lane: np.ndarray
     equality_slices: int
+    without: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def laid_out(cls, family: np.ndarray, a: Anchors, b: Anchors, **columns) -> "JointBlocks":
         """Blocks with their places: equalities first, then by the number of triples each touches."""
         bounded = ~np.isin(family, EQUALITIES)
-        width = _widths(family, a, b)
+        width = _widths(family, a, b, columns["more"], columns["more_start"], columns["coordinate"])
         first, slice_one, lane_one = layout(width[~bounded])
         second, slice_two, lane_two = layout(width[bounded])
         slices = len(first) - 1
@@ -109,45 +152,66 @@ class JointBlocks:
     @cached_property
     def arrays(self) -> JointArrays:
         """What compiled loops see."""
-        a, b = ((side.kind, side.index, side.local, side.offset, side.frame) for side in (self.a, self.b))
-        return JointArrays(self.family, *a, *b, self.rest, self.start, self.slice, self.lane)
+        anchors = (self.a.arrays, self.b.arrays, self.more.arrays, self.more_start)
+        numbers = (self.coordinate, self.which, self.ratio, self.factor, self.rest)
+        return JointArrays(self.family, *anchors, *numbers, self.start, self.slice, self.lane)
 
     @cached_property
     def points(self) -> np.ndarray:
-        """The blocks (k,) that hold points."""
-        return np.flatnonzero(np.isin(self.family, POINTS))
+        """The blocks (k,) that hold points: whose forces act at their anchors."""
+        along = np.isin(self.family, ON_COORDINATES) & np.isin(self.coordinate[:, 0], POINT_COORDINATES)
+        return np.flatnonzero(np.isin(self.family, POINTS) | along)
 
     @cached_property
     def limits(self) -> np.ndarray:
         """The blocks (k,) that keep coordinates within limits."""
-        return np.flatnonzero(self.family == LIMIT)
-
-    @cached_property
-    def on_nodes(self) -> np.ndarray:
-        """Which blocks (n,) hold on to nodes."""
-        return np.isin(self.a.kind, (FACE, NODE)) | np.isin(self.b.kind, (FACE, NODE))
+        return np.flatnonzero(np.isin(self.family, (LIMIT, ROPE)))
 
     @cached_property
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)
 
+    @cached_property
+    def on_nodes(self) -> np.ndarray:
+        """Which blocks (n,) hold on to nodes."""
+        return np.isin(self.a.kind, (FACE, NODE)) | np.isin(self.b.kind, (FACE, NODE))
+
+    def at(self, time: float, broken: np.ndarray) -> "JointBlocks":
+        """The blocks at a time [s]: lengths as they are then, nothing of blocks that are broken (n,)."""
+        blocks = self
+        if broken.any():
+            key = broken.tobytes()
+            if key not in self.without:
+                self.without[key] = replace(self, family=np.where(broken, BROKEN, self.family))
+            blocks = self.without[key]
+        if not self.moving:
+            return blocks
+        rest = self.rest.copy()
+        for block, function, factor in self.moving:
+            rest[block, 0] = factor * float(at_time(function, time))
+        return replace(blocks, rest=rest)
+
     def frozen(self, time: float) -> "JointBlocks":
-        """The same blocks without damping, motors as they are at a time [s] and not moving."""
-        held = [
-            replace(drive, velocity=0.0, damping=0.0, position=None if p is None else float(at_time(p, time)))
-            for drive in self.drives
-            for p in (drive.position,)
-        ]
-        return replace(self, damping=np.zeros_like(self.damping), drives=held)
+        """The same blocks without damping and friction, motors as they are at a time [s] and not moving."""
+        still = self.at(time, np.zeros(len(self.family), bool))
+        return replace(still, damping=np.zeros_like(self.damping), drives=self.drives.frozen(time), moving=[])
 
 
-def _widths(family: np.ndarray, a: Anchors, b: Anchors) -> np.ndarray:
+def _widths(family, a: Anchors, b: Anchors, more: Anchors, more_start, coordinate) -> np.ndarray:
     """How many triples each block touches."""
-    width = np.array([ANCHOR_WIDTH[kind] for kind in range(4)])
-    of_points = width[a.kind] + width[b.kind]
-    of_turns = (a.kind == BODY).astype(int) + (b.kind == BODY).astype(int)
-    return np.where(np.isin(family, POINTS), of_points, of_turns)
+    along = np.isin(family, ON_COORDINATES) & np.isin(coordinate[:, 0], POINT_COORDINATES)
+    of_points, of_turns = np.isin(family, POINTS) | along, POINT_WIDTH[a.kind] + POINT_WIDTH[b.kind]
+    width = np.where(of_points, of_turns, TURN_WIDTH[a.kind] + TURN_WIDTH[b.kind])
+    for k in range(len(family)):
+        own = more.kind[more_start[k] : more_start[k + 1]]
+        if family[k] == COUPLING:
+            ends = (np.array([a.kind[k], b.kind[k]]), own)
+            pairs = zip(ends, coordinate[k])
+            width[k] = sum((POINT_WIDTH if kind == TRAVEL else TURN_WIDTH)[end].sum() for end, kind in pairs)
+        else:
+            width[k] += POINT_WIDTH[own].sum()
+    return width
 
 
 def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotation: np.ndarray, h: float) -> np.ndarray:
@@ -159,39 +223,34 @@ def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotati
     return out
 
 
-def fill(blocks: JointBlocks, rows: Rows, x, body_position, body_rotation, h: float, time: float = 0.0) -> np.ndarray:
-    """Fill the rows of all joints for a step of length h that ends at a time [s]; returns their errors C (slices, 3,
-    LANES) [m or rad]."""
+def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0.0, before=None) -> np.ndarray:
+    """Fill the rows of all joints at a pose (State.pose) for a step of length h that ends at a time [s]; returns their
+    errors C (slices, 3, LANES) [m or rad]. before (triples, 3): velocities at the start of the step, with which limits
+    bounce."""
     error = np.zeros(rows.target.shape)
     if not len(blocks.family):
         return error
-    fill_blocks(blocks.arrays, x, body_position, body_rotation, False, rows.triples, rows.jacobian, error)
+    fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     # equalities as springs with damping (theory section 2): R = 1/(h (h k + d)), b = -k/(h k + d) C
     factor = 1 / (h + blocks.compliance * blocks.damping)
     place = (blocks.slice, slice(None), blocks.lane)
     rows.compliance[place] = (blocks.compliance * factor / h)[:, None]
     rows.target[place] = -factor[:, None] * error[place]
-    _bound_limits(blocks, rows)
-    for drive in blocks.drives:
-        _fill_drive(blocks, drive, rows, error, h, time)
+    limits = blocks.limits
+    rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0  # they push only inwards
+    if before is not None and blocks.restitution.any():
+        _bounce(blocks, rows, error, before, h)
+    blocks.drives.fill(blocks, rows, error, h, time)
     return error
 
 
-def _bound_limits(blocks: JointBlocks, rows: Rows) -> None:
-    """A limit pushes only inwards."""
-    limits = blocks.limits
-    rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0
-
-
-def _fill_drive(blocks: JointBlocks, drive: Drive, rows: Rows, error, h: float, time: float) -> None:
-    """The row of a motor: a velocity, or a spring to a position that moves; its impulse is bounded."""
-    s, lane = blocks.slice[drive.block], blocks.lane[drive.block]
-    if drive.position is None:
-        compliance, target = 0.0, float(at_time(drive.velocity, time))
-    else:
-        gain = h * drive.stiffness + drive.damping
-        away = error[s, 0, lane] - float(at_time(drive.position, time))
-        away -= 2 * np.pi * np.round(away / (2 * np.pi))
-        compliance, target = 1 / (h * gain), -drive.stiffness / gain * away
-    rows.compliance[s, 0, lane], rows.target[s, 0, lane] = compliance, target
-    rows.low[s, 0, lane], rows.high[s, 0, lane] = -h * drive.bound, h * drive.bound
+def _bounce(blocks: JointBlocks, rows: Rows, error: np.ndarray, before: np.ndarray, h: float) -> None:
+    """Targets of rigid limits that are run into."""
+    for k in blocks.limits[blocks.restitution[blocks.limits] > 0]:
+        s, lane = blocks.slice[k], blocks.lane[k]
+        entries = slice(rows.start[s], rows.start[s + 1])
+        jacobian = rows.jacobian[entries, :, lane].reshape(-1, 3, 3)
+        speed = np.einsum("erc,ec->r", jacobian, before[rows.triples[entries, lane]])
+        for row in range(2):
+            if speed[row] < 0.0 and error[s, row, lane] + h * speed[row] <= 0.0:
+                rows.target[s, row, lane] = max(rows.target[s, row, lane], -blocks.restitution[k] * speed[row])

@@ -13,7 +13,7 @@ from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.kernels.cpu.rows import add_row_impulses, row_rates, row_response
 from pliant.kernels.cpu.table import row_mobilities
 from pliant.kernels.lanes import LANES
-from pliant.rows.joints import MOTOR, JointBlocks, turning_stiffness
+from pliant.rows.joints import JointBlocks, turning_stiffness
 from pliant.rows.table import Rows
 
 # Compliance of normal and tangent rows of contacts relative to the mobility of what they touch.
@@ -41,20 +41,15 @@ class JointsAhead:
         self.rotation = state.body_rotation
         self.per_reach = np.zeros((self.slices, LANES))
         self.per_reach[blocks.slice[blocks.rigid], blocks.lane[blocks.rigid]] = 1 / blocks.reach[blocks.rigid]
-        motors = np.flatnonzero(blocks.family == MOTOR)
-        self.motors = (blocks.slice[motors], 0, blocks.lane[motors])
 
     def follow(self, u: np.ndarray) -> None:
         """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
         state, h, n = self.state, self.h, len(self.state.x)
         turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
         turn_bodies(turn, self.rotation)
-        pose = (state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
+        pose = (state.angles, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
         fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
-        self.rate = self.error - self.before
-        if len(self.motors[0]):  # angles of motors go on beyond a full turn
-            self.rate[self.motors] -= 2 * np.pi * np.round(self.rate[self.motors] / (2 * np.pi))
-        self.rate /= h
+        self.rate = (self.error - self.before) / h
         follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
 
     def stiffness(self, impulse: np.ndarray) -> np.ndarray:
@@ -66,7 +61,7 @@ class JointsAhead:
         n, bodies = len(self.state.x), len(self.rotation)
         seen, late = (np.zeros((n + 2 * bodies, 3)) for _ in range(2))
         add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
-        pose = (self.state.x, self.state.body_position, self.rotation)
+        pose = (self.state.angles, self.state.x, self.state.body_position, self.rotation)
         jacobian, error = np.zeros_like(self.jacobian), np.zeros_like(self.error)
         fill_blocks(self.blocks.arrays, *pose, False, self.triples, jacobian, error)
         add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from math import inf, pi
 
-from pliant.checks import label, number, number_or_function, unit_vector, vector
+from pliant.checks import label, number, unit_vector, vector
 from pliant.errors import SceneError
+from pliant.scene.coordinates import Coordinate, Motor, check_limits
 from pliant.scene.selections import Selection, as_selection
 
 
@@ -25,35 +26,79 @@ class JointOptions:
     """What every joint has.
 
     compliance: inverse stiffness [m/N]; 0 is rigid. damping: [N s/m], acts with a compliance above 0.
+    break_force [N], break_torque [N m]: a joint whose reaction exceeds one of them breaks after that step.
     collide: whether the two bodies also collide with each other. name: for files and messages.
     """
 
     compliance: float = 0.0
     damping: float = 0.0
+    break_force: float = inf
+    break_torque: float = inf
     collide: bool = False
     name: str | None = None
 
+    @property
+    def kind(self) -> str:
+        """What it is called in scene files and messages."""
+        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(self).__name__)[1:]
+
+    @property
+    def things(self) -> tuple:
+        """The bodies, or pliant.world, that it holds on to."""
+        return self.a, self.b
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        """What the joint's free coordinates have, by their names."""
+        return {}
+
     def check_options(self) -> None:
-        kind = type(self).__name__.lower()
+        kind = self.kind
         self.compliance = number(self.compliance, f"{kind} joint compliance", low=0)
         self.damping = number(self.damping, f"{kind} joint damping", low=0)
+        for name in ("break_force", "break_torque"):
+            if getattr(self, name) != inf:
+                setattr(self, name, number(getattr(self, name), f"{kind} joint {name}", low=0, open_low=True))
         self.collide = bool(self.collide)
         self.name = None if self.name is None else label(self.name, f"{kind} joint name")
-        if self.a is self.b:
-            raise SceneError(f"a {kind} joint needs two different things, got {self.a!r} twice")
+        if len(self.things) == 2 and self.things[0] is self.things[1]:
+            raise SceneError(f"a {kind} joint needs two different things, got {self.things[0]!r} twice")
+
+    def check_place(self) -> None:
+        """The point of a joint, its direction, and the rest."""
+        self.at = vector(self.at, f"{self.kind} joint at")
+        if hasattr(self, "axis"):
+            self.axis = unit_vector(self.axis, f"{self.kind} joint axis")
+        self.check_options()
+
+    def check_coordinate(self, name: str) -> None:
+        """Something that a free coordinate has."""
+        value = getattr(self, name)
+        if not isinstance(value, Coordinate):
+            raise SceneError(f"{self.kind} joint {name} must be a pliant.Coordinate, got {value!r}")
 
 
 @dataclass(eq=False)
 class Ball(JointOptions):
-    """Holds the point `at` (world coordinates at the start) of `a` and of `b` together (3 rows)."""
+    """Holds the point `at` (world coordinates at the start) of `a` and of `b` together (3 rows).
+
+    swing: greatest angle [rad] between the directions that `axis` has on both sides. twist: least and greatest turn
+    [rad] about it.
+    """
 
     a: object
     b: object
     at: tuple[float, float, float]
+    axis: tuple[float, float, float] = field(default=(0.0, 0.0, 1.0), kw_only=True)
+    swing: float | None = field(default=None, kw_only=True)
+    twist: tuple[float, float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
-        self.at = vector(self.at, "ball joint at")
-        self.check_options()
+        self.check_place()
+        if self.swing is not None:
+            self.swing = number(self.swing, "ball joint swing", low=0, high=pi, open_low=True)
+        if self.twist is not None:
+            self.twist = check_limits(self.twist, "ball joint twist")
 
 
 @dataclass(eq=False)
@@ -70,14 +115,13 @@ class Fixed(JointOptions):
     nodes: Selection | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
-        self.at = vector(self.at, "fixed joint at")
         self.nodes = None if self.nodes is None else as_selection(self.nodes, "fixed joint nodes")
-        self.check_options()
+        self.check_place()
 
 
 @dataclass(eq=False)
-class Distance(JointOptions):
-    """Keeps the distance between the point `at[0]` of `a` and `at[1]` of `b` (1 row); `length` None: as it is."""
+class BetweenPoints(JointOptions):
+    """Something between the point `at[0]` of `a` and `at[1]` of `b`; `length` None: as it is."""
 
     a: object
     b: object
@@ -85,52 +129,45 @@ class Distance(JointOptions):
     length: float | None = None
 
     def __post_init__(self):
+        kind = self.kind
         if not hasattr(self.at, "__len__") or len(self.at) != 2:
-            raise SceneError(f"distance joint at must be two points, got {self.at!r}")
-        self.at = (vector(self.at[0], "distance joint at[0]"), vector(self.at[1], "distance joint at[1]"))
+            raise SceneError(f"{kind} joint at must be two points, got {self.at!r}")
+        self.at = (vector(self.at[0], f"{kind} joint at[0]"), vector(self.at[1], f"{kind} joint at[1]"))
         if self.length is not None:
-            self.length = number(self.length, "distance joint length", low=0, open_low=True)
+            self.length = number(self.length, f"{kind} joint length", low=0, open_low=True)
         self.check_options()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Motor:
-    """Drives the free coordinate of a joint: to a velocity [rad/s], or towards a position [rad] like a spring with
-    `stiffness` [N m/rad] and `damping` [N m s/rad], stable at any gain. Both may be functions of time. max_torque: the
-    most it gives [N m]."""
+class Distance(BetweenPoints):
+    """A rod: keeps the distance between the point `at[0]` of `a` and `at[1]` of `b` (1 row); `length` None: as it
+    is."""
 
-    velocity: object = None
-    position: object = None
-    stiffness: float | None = None
-    damping: float = 0.0
-    max_torque: float = inf
 
-    def __post_init__(self):
-        if (self.velocity is None) == (self.position is None):
-            raise SceneError("a motor needs either a velocity or a position")
-        for name in ("velocity", "position"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, number_or_function(value, f"motor {name}"))
-        if self.position is None and (self.stiffness is not None or self.damping):
-            raise SceneError("motor stiffness and damping go with a position; a velocity is met as max_torque allows")
-        if self.position is not None:
-            if self.stiffness is None:
-                raise SceneError("a motor with a position needs a stiffness [N m/rad]")
-            object.__setattr__(self, "stiffness", number(self.stiffness, "motor stiffness", low=0, open_low=True))
-        object.__setattr__(self, "damping", number(self.damping, "motor damping", low=0))
-        if self.max_torque != inf:
-            object.__setattr__(self, "max_torque", number(self.max_torque, "motor max_torque", low=0, open_low=True))
+class Rope(BetweenPoints):
+    """Keeps the distance between the point `at[0]` of `a` and `at[1]` of `b` from exceeding `length` (1 row);
+    compliance [m/N]: it stretches. None: as long as the points are apart."""
 
 
 @dataclass(eq=False)
-class Hinge(JointOptions):
-    """Lets `b` turn about an axis of `a` through the point `at`, and nothing else (5 rows).
+class Spring(BetweenPoints):
+    """A spring of `stiffness` [N/m] with a damper of `damping` [N s/m] between the point `at[0]` of `a` and `at[1]` of
+    `b`; length: at rest, None: as it is. A stiffness of 0 is a damper alone."""
 
-    axis: its direction in world coordinates at the start. The angle of the hinge is 0 there and grows as `b` turns
-    about the axis by the right hand. limits: least and greatest angle [rad], less than a full turn apart. motor: a
-    pliant.Motor. For rigid bodies and pliant.world.
-    """
+    stiffness: float = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.stiffness = number(self.stiffness, "spring joint stiffness", low=0)
+        if self.compliance:
+            raise SceneError("a spring joint has a stiffness [N/m] and no compliance")
+        if not self.stiffness and not self.damping:
+            raise SceneError("a spring joint needs a stiffness above 0, a damping above 0, or both")
+
+
+@dataclass(eq=False)
+class OneCoordinate(JointOptions):
+    """A joint with one free coordinate along or about an axis; limits and motor may be given directly or, with what
+    else a coordinate has, as `free`, a pliant.Coordinate."""
 
     a: object
     b: object
@@ -138,29 +175,176 @@ class Hinge(JointOptions):
     axis: tuple[float, float, float]
     limits: tuple[float, float] | None = field(default=None, kw_only=True)
     motor: Motor | None = field(default=None, kw_only=True)
+    free: Coordinate | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
-        self.at = vector(self.at, "hinge joint at")
-        self.axis = unit_vector(self.axis, "hinge joint axis")
+        self.check_place()
         if self.limits is not None:
-            self.limits = _angles(self.limits)
+            self.limits = check_limits(self.limits, f"{self.kind} joint limits")
         if self.motor is not None and not isinstance(self.motor, Motor):
-            raise SceneError(f"hinge joint motor must be a pliant.Motor, got {self.motor!r}")
-        self.check_options()
+            raise SceneError(f"{self.kind} joint motor must be a pliant.Motor, got {self.motor!r}")
+        if self.free is not None:
+            self.check_coordinate("free")
+            if self.limits is not None or self.motor is not None:
+                raise SceneError(f"{self.kind} joint: limits and motor stand in free, or beside it, not both")
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        free = self.free or Coordinate(limits=self.limits, motor=self.motor)
+        return {"angle" if isinstance(self, Hinge) else "travel": free}
 
 
-def _angles(limits) -> tuple[float, float]:
-    """Limits of a hinge: two angles [rad] in order, around 0, less than a full turn apart."""
-    if not hasattr(limits, "__len__") or len(limits) != 2:
-        raise SceneError(f"hinge joint limits must be two angles (low, high), got {limits!r}")
-    low, high = (number(value, f"hinge joint limits[{k}]") for k, value in enumerate(limits))
-    if not low < high:
-        raise SceneError(f"hinge joint limits must be in order, low < high, got {limits!r}")
-    if not low <= 0 <= high:
-        raise SceneError(f"hinge joint limits must hold the angle 0 of the start, got {limits!r}")
-    if high - low >= 2 * pi:
-        raise SceneError(f"hinge joint limits must be less than a full turn (2 pi) apart, got {limits!r}")
-    return low, high
+class Hinge(OneCoordinate):
+    """Lets `b` turn about an axis of `a` through the point `at`, and nothing else (5 rows).
+
+    axis: its direction in world coordinates at the start. The angle of the hinge is 0 there and grows as `b` turns
+    about the axis by the right hand; full turns are counted. limits: least and greatest angle [rad]. motor: a
+    pliant.Motor. free: a pliant.Coordinate, with friction, a spring and more.
+    """
 
 
-JOINTS = {"ball": Ball, "fixed": Fixed, "distance": Distance, "hinge": Hinge}
+class Slider(OneCoordinate):
+    """Lets `b` travel along an axis of `a`, and nothing else (5 rows); limits [m], motor and free as for a hinge."""
+
+
+@dataclass(eq=False)
+class Cylindrical(JointOptions):
+    """Lets `b` travel along and turn about an axis of `a` through the point `at` (4 rows)."""
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    travel: Coordinate = field(default=Coordinate(), kw_only=True)
+    angle: Coordinate = field(default=Coordinate(), kw_only=True)
+
+    def __post_init__(self):
+        self.check_place()
+        self.check_coordinate("travel")
+        self.check_coordinate("angle")
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {"travel": self.travel, "angle": self.angle}
+
+
+@dataclass(eq=False)
+class Universal(JointOptions):
+    """A cross of two axes through the point `at`: `axis` of `a` and, perpendicular to it at the start, `second_axis` of
+    `b` (4 rows)."""
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    second_axis: tuple[float, float, float]
+    first: Coordinate = field(default=Coordinate(), kw_only=True)
+    second: Coordinate = field(default=Coordinate(), kw_only=True)
+
+    def __post_init__(self):
+        self.check_place()
+        self.second_axis = unit_vector(self.second_axis, "universal joint second_axis")
+        if abs(sum(p * q for p, q in zip(self.axis, self.second_axis))) > 1e-6:
+            raise SceneError(f"universal joint axes must be perpendicular, got {self.axis} and {self.second_axis}")
+        self.check_coordinate("first")
+        self.check_coordinate("second")
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {"first": self.first, "second": self.second}
+
+
+@dataclass(eq=False)
+class Planar(JointOptions):
+    """Lets `b` slide in the plane of `a` through `at` across `axis`, and turn about that axis (3 rows).
+
+    along: the direction in the plane in which the coordinate `first` is measured; `second` is across it.
+    """
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    along: tuple[float, float, float] | None = field(default=None, kw_only=True)
+    first: Coordinate = field(default=Coordinate(), kw_only=True)
+    second: Coordinate = field(default=Coordinate(), kw_only=True)
+    angle: Coordinate = field(default=Coordinate(), kw_only=True)
+
+    def __post_init__(self):
+        self.check_place()
+        if self.along is not None:
+            self.along = unit_vector(self.along, "planar joint along")
+            if abs(sum(p * q for p, q in zip(self.axis, self.along))) > 1e-6:
+                raise SceneError(f"planar joint along must lie in the plane, across {self.axis}, got {self.along}")
+        for name in ("first", "second", "angle"):
+            self.check_coordinate(name)
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {"first": self.first, "second": self.second, "angle": self.angle}
+
+
+@dataclass(eq=False)
+class OnLine(JointOptions):
+    """Keeps the point `at` of `b` on the line through it along `axis` of `a` (2 rows)."""
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    travel: Coordinate = field(default=Coordinate(), kw_only=True)
+
+    def __post_init__(self):
+        self.check_place()
+        self.check_coordinate("travel")
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {"travel": self.travel}
+
+
+@dataclass(eq=False)
+class OnPlane(JointOptions):
+    """Keeps the point `at` of `b` in the plane through it across `axis` of `a` (1 row)."""
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+
+    def __post_init__(self):
+        self.check_place()
+
+
+@dataclass(eq=False)
+class Torsion(JointOptions):
+    """A torsional spring of `stiffness` [N m/rad] with a damper of `damping` [N m s/rad] about an axis, which holds
+    nothing else; rest: the angle [rad] at which it is relaxed, 0 being that of the start."""
+
+    a: object
+    b: object
+    at: tuple[float, float, float]
+    axis: tuple[float, float, float]
+    stiffness: float = field(kw_only=True)
+    rest: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self):
+        self.check_place()
+        self.stiffness = number(self.stiffness, "torsion joint stiffness", low=0)
+        self.rest = number(self.rest, "torsion joint rest")
+        if self.compliance:
+            raise SceneError("a torsion joint has a stiffness [N m/rad] and no compliance")
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {"angle": Coordinate(stiffness=self.stiffness, damping=self.damping, rest=self.rest)}
+
+
+def held_points(joint) -> list[tuple[object, tuple[float, float, float]]]:
+    """The things a joint holds on to and the points at which it does, in world coordinates at the start."""
+    if hasattr(joint, "path"):
+        return joint.path
+    if not hasattr(joint, "at"):
+        return []
+    at = joint.at if isinstance(joint, BetweenPoints) else (joint.at, joint.at)
+    return list(zip((joint.a, joint.b), at))

@@ -10,7 +10,8 @@ from pliant.checks import number, vector
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import JOINTS, world
+from pliant.scene.catalogue import JOINTS
+from pliant.scene.joints import JointOptions, world
 from pliant.scene.materials import Material
 from pliant.scene.shapes import SHAPES, Shape
 
@@ -64,10 +65,13 @@ class Scene:
         return body
 
     def join(self, joint):
-        """Add a joint (pliant.Ball, Fixed, Distance, Hinge) between two of its bodies, or one and pliant.world."""
+        """Add a joint (pliant.Ball, Hinge, Slider, Rope, ...) between its bodies, or one and pliant.world."""
         if not isinstance(joint, tuple(JOINTS.values())):
             raise SceneError(f"join needs one of the joints {', '.join(JOINTS)}, got {type(joint).__name__}")
-        for side in (joint.a, joint.b):
+        for tied in (getattr(joint, "first", None), getattr(joint, "second", None)):
+            if isinstance(tied, JointOptions) and not any(tied is own for own in self.joints):
+                raise SceneError(f"a {joint.kind} couples {tied!r}, which is not a joint of this scene")
+        for side in joint.things:
             if side is not world and self._body_names.get(getattr(side, "name", None)) is not side:
                 raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
         self._check_nodes(joint)

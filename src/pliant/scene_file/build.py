@@ -4,21 +4,19 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pliant import meshes
 from pliant.errors import SceneError
 from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
-from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import JOINTS, Motor, world
+from pliant.scene.joints import world
 from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
+from pliant.scene_file.build_joints import JointBuilder, given, make_selection
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
 from pliant.scene_file.problems import Path as KeyPath
 from pliant.scene_file.problems import Problems, did_you_mean, show
-from pliant.scene_file.schema import MaterialTable, RigidTable, SceneTable, SoftTable, joint_table
+from pliant.scene_file.schema import MaterialTable, RigidTable, SceneTable, SoftTable
 from pliant.scene_file.values import Table
 
 MAX_TETS = 20_000_000
@@ -125,21 +123,6 @@ def make_shape(table: Table, folder: Path) -> shapes.Shape:
     return shapes.Cylinder(table.cylinder.radius, table.cylinder.length)
 
 
-def make_selection(picks: Any) -> select.Selection:
-    """The selection that a `nodes` or `faces` value describes."""
-    if isinstance(picks, str):
-        return select.from_text(picks)
-    if hasattr(picks, "box"):
-        return select.InBox(*picks.box)
-    if hasattr(picks, "sphere"):
-        return select.InSphere(picks.sphere.centre, picks.sphere.radius)
-    if hasattr(picks, "halfspace"):
-        return select.InHalfSpace(picks.halfspace.point, picks.halfspace.normal)
-    if hasattr(picks, "set"):
-        return select.InSet(picks.set)
-    return select.Indices(np.array(picks.indices))
-
-
 def make_material(table: MaterialTable) -> Material:
     """The material that a table describes."""
     options = given(table, *MaterialTable.model_fields)
@@ -148,12 +131,7 @@ def make_material(table: MaterialTable) -> Material:
     return Material(**options)
 
 
-def given(table: Table, *keys: str) -> dict[str, Any]:
-    """Those of some keys that the file gives."""
-    return {key: getattr(table, key) for key in keys if key in table.model_fields_set}
-
-
-class Builder:
+class Builder(JointBuilder):
     """Fills a scene from tables; whatever is wrong is noted in `problems` and left out."""
 
     def __init__(self, scene: Scene, folder: Path, problems: Problems):
@@ -235,28 +213,6 @@ class Builder:
         for index, torque in enumerate(table.torque):
             source, where = entry["torque"][index]["vector"], (*path, "torque", index, "vector")
             body.torque(self._moving(torque.vector, source, where) or (0.0, 0.0, 0.0))
-
-    def add_joint(self, entry: Any, path: KeyPath) -> None:
-        """One of [[joint]]"""
-        table = self.problems.validate(joint_table(entry), entry, path)
-        sides = [] if table is None else [self._side(getattr(table, key), (*path, key)) for key in ("a", "b")]
-        if not sides or None in sides:
-            return
-        options = given(table, "length", "compliance", "damping", "collide", "name", "axis", "limits")
-        if getattr(table, "nodes", None) is not None:
-            options["nodes"] = make_selection(table.nodes)
-        if getattr(table, "motor", None) is not None:
-            options["motor"] = self._motor(table.motor, entry["motor"], (*path, "motor"))
-        with self.problems.collect(path, entry):
-            self.scene.join(JOINTS[table.type](*sides, at=table.at, **options))
-
-    def _motor(self, table: Table, entry: dict, path: KeyPath) -> Motor | None:
-        options = given(table, "velocity", "position", "stiffness", "damping", "max_torque")
-        for key in {"velocity", "position"} & set(options):
-            options[key] = self._moving(options[key], entry[key], (*path, key))
-        with self.problems.collect(path, entry):
-            return Motor(**options)
-        return None
 
     def reorder(self, names: list[str]) -> None:
         """Put the bodies in the order of the key `order`."""

@@ -5,17 +5,12 @@ A key that may be left out has no default here: what is left out takes the defau
 
 from typing import Any
 
-from pydantic import ConfigDict
-
 from pliant.meshes.generate import BOX_PATTERNS
-from pliant.scene.joints import JOINTS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
     BodyForceTable,
-    MovingNumber,
     MovingVector,
     NodeForceTable,
-    Nodes,
     PinTable,
     PressureTable,
     TorqueTable,
@@ -34,11 +29,9 @@ from pliant.scene_file.values import (
     Size,
     Table,
     Text,
-    TwoPoints,
     Vector,
     cell_counts,
     choice,
-    finite_list,
     format_number,
     leaf,
     one_of,
@@ -209,69 +202,3 @@ class RigidTable(BodyTable):
     static: Flag = None
     force: list[BodyForceTable] = ()
     torque: list[TorqueTable] = ()
-
-
-class JointTable(Table):
-    """[[joint]]: what every joint has."""
-
-    type: choice(*JOINTS)
-    name: Name = None
-    a: Text
-    b: Text
-    compliance: NonNegative = None
-    damping: NonNegative = None
-    collide: Flag = None
-
-
-class BallTable(JointTable):
-    """type = "ball" """
-
-    at: Vector
-
-
-class FixedTable(JointTable):
-    """type = "fixed" """
-
-    at: Vector
-    nodes: Nodes = None
-
-
-class DistanceTable(JointTable):
-    """type = "distance" """
-
-    at: TwoPoints
-    length: Positive = None
-
-
-class MotorTable(Table):
-    """What drives a hinge: a velocity, or a position with a stiffness."""
-
-    velocity: MovingNumber = None
-    position: MovingNumber = None
-    stiffness: Positive = None
-    damping: NonNegative = None
-    max_torque: Positive = None
-
-
-class HingeTable(JointTable):
-    """type = "hinge" """
-
-    at: Vector
-    axis: Direction
-    limits: leaf(lambda value: finite_list(value, 2), "2 finite numbers, [low, high] in radians") = None
-    motor: MotorTable = None
-
-
-class UnknownJointTable(JointTable):
-    """A joint of no known type: its own keys cannot be judged."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-JOINT_TABLES = {"ball": BallTable, "fixed": FixedTable, "distance": DistanceTable, "hinge": HingeTable}
-
-
-def joint_table(data: Any) -> type[Table]:
-    """The table of a joint by its `type`."""
-    kind = data.get("type") if isinstance(data, dict) else None
-    return JOINT_TABLES.get(kind, UnknownJointTable) if isinstance(kind, str) else UnknownJointTable

@@ -14,10 +14,13 @@ from pliant.meshes.generate import DEFAULT_PATTERN
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import JOINTS
+from pliant.scene.catalogue import JOINTS
+from pliant.scene.coordinates import Coordinate, Motor
+from pliant.scene.couplings import Coupling, Tendon
 from pliant.scene.materials import Material
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build import inside
+from pliant.scene_file.joints import COORDINATES
 from pliant.scene_file.layout import scene_text
 from pliant.scene_file.run import RunSettings, option_kinds
 from pliant.scene_file.schema import CUSTOM, FILE_LAWS
@@ -166,13 +169,38 @@ def selection_value(selection: select.Selection) -> Any:
 def joint_table(joint: Any) -> Tables:
     """[[joint]]"""
     kind = next(name for name, joint_class in JOINTS.items() if type(joint) is joint_class)
-    table = {"name": joint.name, "type": kind, "a": joint.a.name, "b": joint.b.name, "at": plain(joint.at)}
+    table = {"name": joint.name, "type": kind} | held_table(joint)
     if getattr(joint, "nodes", None) is not None:
         table["nodes"] = selection_value(joint.nodes)
     if getattr(joint, "motor", None) is not None:
-        table["motor"] = given(joint.motor, "velocity", "position", "stiffness", "damping", "max_torque")
-    own = [entry.name for entry in fields(joint) if entry.name not in ("a", "b", "at", "nodes", "name", "motor")]
-    return table | given(joint, *own)
+        table["motor"] = motor_table(joint.motor)
+    for key in COORDINATES:
+        if isinstance(free := getattr(joint, key, None), Coordinate) and free != Coordinate():
+            table[key] = coordinate_table(free)
+    special = ("a", "b", "at", "path", "nodes", "name", "motor", *COORDINATES)
+    return table | given(joint, *(entry.name for entry in fields(joint) if entry.name not in special))
+
+
+def held_table(joint: Any) -> Tables:
+    """What a joint holds on to."""
+    if isinstance(joint, Coupling):
+        tied = {"first": joint.first, "second": joint.second}
+        return {key: other.name for key, other in tied.items() if other is not None}
+    if isinstance(joint, Tendon):
+        return {"path": [{"body": thing.name, "at": plain(point)} for thing, point in joint.path]}
+    sides = {"a": joint.a.name, "b": joint.b.name}
+    return sides | ({"at": plain(joint.at)} if hasattr(joint, "at") else {})
+
+
+def coordinate_table(free: Coordinate) -> Tables:
+    """What a free coordinate of a joint has."""
+    table = given(free, *(entry.name for entry in fields(free) if entry.name != "motor"))
+    return table | ({} if free.motor is None else {"motor": motor_table(free.motor)})
+
+
+def motor_table(motor: Motor) -> Tables:
+    """What drives a coordinate."""
+    return given(motor, "velocity", "position", "stiffness", "damping", "max_torque")
 
 
 def run_table(run: RunSettings) -> Tables:

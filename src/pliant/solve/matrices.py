@@ -53,7 +53,7 @@ def joint_matrix(model, state) -> tuple[csc_matrix, np.ndarray]:
     """Rows J (r, 3 triples) of all joints at the state's positions, and their compliances (r,) [m/N or rad/(N m)], 0
     where they are rigid; rows that touch nothing are zero."""
     joints, rows = model.joints, Rows.empty(model.joints.start)
-    joint_rows.fill(joints, rows, state.x, state.body_position, state.body_rotation, 1.0)
+    joint_rows.fill(joints, rows, state.pose, 1.0)
     rows = rows.between(0, joints.equality_slices)
     parts, lanes = [], np.arange(LANES)
     for s in range(rows.slices):

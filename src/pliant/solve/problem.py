@@ -111,9 +111,9 @@ class Solution:
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
     """Rows of elements, joints and contacts at the state's positions."""
     blocks, joints = model.joints, Rows.empty(model.joints.start)
-    pose = (state.x, state.body_position, state.body_rotation)
-    error = joint_rows.fill(blocks, joints, *pose, h, state.time + h)
-    touching, index = contact_rows.fill(model, state, contacts, state.velocity_triples(), h)
+    before = state.velocity_triples()
+    error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before)
+    touching, index = contact_rows.fill(model, state, contacts, before, h)
     sizes = (blocks.equality_slices, joints.slices)
     elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
     return StepRows(elements, concatenate([joints, touching]), *sizes, error, contacts, index)

@@ -77,7 +77,7 @@ class XpbdSolver(DualSolver):
         rotation = state.body_rotation.copy()
         turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
-        error = joint_rows.fill(model.joints, joints, x, position, rotation, h, state.time + h)
+        error = joint_rows.fill(model.joints, joints, (state.angles, x, position, rotation), h, state.time + h)
         elements = ElementRows(model.elements, x, rows.elements.plastic)
         touching = rows.table.between(rows.joint_slices, rows.table.slices)
         return replace(rows, elements=elements, table=concatenate([joints, touching]), error=error)

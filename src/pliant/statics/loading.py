@@ -92,6 +92,7 @@ class Loading:
     def _balance(self, model) -> None:
         """Steps under one load until forces balance."""
         sim = self.sim
+        model = model.during(sim.state, self.time)
         h = LONG * _answer_time(model) if self.long else FIRST_STEP
         motion = 0.0
         for _ in range(MOST_STEPS):

@@ -59,7 +59,7 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
 def _tensions(model, state, h: float) -> np.ndarray:
     """h^2 times the stiffness (b, 6) of bodies against turning under the joints' last impulses."""
     blocks, rows = model.joints, Rows.empty(model.joints.start)
-    joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
+    joint_rows.fill(blocks, rows, state.pose, h)
     return joint_rows.turning_stiffness(blocks, state.impulses.joints, rows.jacobian, state.body_rotation, h)
 
 
@@ -87,6 +87,7 @@ def integrate(problem: Problem, solution: Solution) -> State:
         calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
     x = state.x + h * (v if solution.travel is None else solution.travel)
     body_position = state.body_position + h * body_velocity
+    pose = (state.angles, x, body_position, rotation)
     return replace(
         state,
         time=state.time + h,
@@ -96,7 +97,8 @@ def integrate(problem: Problem, solution: Solution) -> State:
         body_position=body_position,
         body_rotation=rotation,
         body_velocity=body_velocity,
-        body_angular_velocity=model.spins.fitted(model, x, body_position, rotation, spin),
+        body_angular_velocity=model.spins.fitted(model, pose, spin),
+        angles=model.joints.free.at(pose),
         plastic_strain=problem.rows.elements.plastic,
         impulses=kept_impulses(problem.rows, solution.impulses),
         tangled=state.tangled if solution.tangled is None else solution.tangled,

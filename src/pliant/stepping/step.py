@@ -9,6 +9,7 @@ from pliant.collide import detect
 from pliant.errors import SolverError
 from pliant.model.model import Model
 from pliant.model.state import State
+from pliant.model.wrenches import broken_blocks
 from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
@@ -30,7 +31,7 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
-    clock = Clock()
+    clock, model = Clock(), model.during(state, state.time + h)
     problem = pose(model, state, h, solver.linear_rows, clock)
     solution = solver.solve(problem)
     check_motion(problem, solution)
@@ -42,6 +43,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     elif not solution.info.converged:
         solution.info.straying = straying(model, new)
     clock.lap("drift")
+    if model.fragile:
+        new = replace(new, broken=broken_blocks(model, new, h))
     return new, _measured(problem, solution, solver, clock)
 
 

@@ -4,46 +4,48 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.formulas.joints import (
-    cross_matrix,
-    face_jacobian,
-    face_normal,
-    face_point,
-    hinge_angle,
-    tangent_frame,
-    turning_stiffness,
-)
-from pliant.formulas.matrix3 import add, cross, multiply, multiply_vector, norm, scale, subtract, transpose
-from pliant.formulas.rotation import (
-    inverse_turn_jacobian,
-    quaternion_matrix,
-    quaternion_multiply,
-    rotation_vector,
-    turn_jacobian,
-)
+from pliant.formulas.coordinates import axis, rotation_error
+from pliant.formulas.joints import tangent_frame, turning_stiffness
+from pliant.formulas.matrix3 import add, cross, dot, multiply, norm, scale, subtract, transpose
+from pliant.formulas.rotation import inverse_turn_jacobian, quaternion_matrix, turn_jacobian
 from pliant.jit import kernel
+from pliant.kernels.cpu.anchors import (
+    BODY,
+    FACE,
+    NODE,
+    UNIT,
+    AnchorArrays,
+    add_turn,
+    anchor_at,
+    anchor_frame,
+    anchor_point,
+    quaternion_at,
+    store_point,
+    store_turn,
+    vector_at,
+)
+from pliant.kernels.cpu.coordinates import LENGTH, TRAVEL, coordinate, path_length
 
-# Families of blocks: points held together, orientations held together, a distance; the axes of a hinge held together,
-# and its angle kept within limits or driven.
-BALL, ANGULAR, DISTANCE, ALIGN, LIMIT, MOTOR = 0, 1, 2, 3, 4, 5
-WORLD, BODY, FACE, NODE = 0, 1, 2, 3
-UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+# Families of blocks. Held together: points, orientations, a distance, axes; a point on a line or in a plane; axes
+# perpendicular; two coordinates in a ratio. Kept on one side: a coordinate within limits, a distance by a rope. Driven:
+# a coordinate. Nothing: a joint that broke.
+BALL, ANGULAR, DISTANCE, ALIGN, LIMIT, MOTOR, LINE, PLANE, PERPENDICULAR, ROPE, COUPLING = range(11)
+BROKEN = -1
+BACK = (-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
 
 
 class JointArrays(NamedTuple):
     """The constant arrays of all blocks (n of them), as rows.joints.JointBlocks describes them."""
 
     family: np.ndarray
-    a_kind: np.ndarray
-    a_index: np.ndarray
-    a_local: np.ndarray
-    a_offset: np.ndarray
-    a_frame: np.ndarray
-    b_kind: np.ndarray
-    b_index: np.ndarray
-    b_local: np.ndarray
-    b_offset: np.ndarray
-    b_frame: np.ndarray
+    a: AnchorArrays
+    b: AnchorArrays
+    more: AnchorArrays
+    more_start: np.ndarray
+    coordinate: np.ndarray
+    which: np.ndarray
+    ratio: np.ndarray
+    factor: np.ndarray
     rest: np.ndarray
     start: np.ndarray
     slice: np.ndarray
@@ -51,153 +53,120 @@ class JointArrays(NamedTuple):
 
 
 @kernel
-def _vector(a, i):
-    return (a[i, 0], a[i, 1], a[i, 2])
-
-
-@kernel
-def _quaternion(a, i):
-    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
-
-
-@kernel
-def _store(jacobian, triples, entry, lane, triple, j, sign):
-    triples[entry, lane] = triple
-    for c in range(9):
-        jacobian[entry, c, lane] = sign * j[c]
-
-
-@kernel
-def anchor_point(kind, index, local, offset, x, body_position, body_rotation):
-    """World position of an anchor."""
-    if kind == BODY:
-        b = index[0]
-        return add(_vector(body_position, b), multiply_vector(quaternion_matrix(_quaternion(body_rotation, b)), local))
-    if kind == FACE:
-        return face_point(_vector(x, index[0]), _vector(x, index[1]), _vector(x, index[2]), local, offset)
-    if kind == NODE:
-        return _vector(x, index[0])
-    return local
-
-
-@kernel
-def store_anchor(kind, index, local, offset, sign, x, body_rotation, entry, lane, triples, jacobian):
-    """Writes the Jacobians of an anchor's velocity; returns the next free entry."""
-    if kind == BODY:
-        b = index[0]
-        arm = multiply_vector(quaternion_matrix(_quaternion(body_rotation, b)), local)
-        first = x.shape[0] + 2 * b
-        _store(jacobian, triples, entry, lane, first, UNIT, sign)
-        _store(jacobian, triples, entry + 1, lane, first + 1, cross_matrix(arm), -sign)
-        return entry + 2
-    if kind == FACE:
-        p0, p1, p2 = _vector(x, index[0]), _vector(x, index[1]), _vector(x, index[2])
-        n, length = face_normal(p0, p1, p2)
-        j0 = face_jacobian(local[0], offset, subtract(p2, p1), n, length)
-        j1 = face_jacobian(local[1], offset, subtract(p0, p2), n, length)
-        j2 = face_jacobian(local[2], offset, subtract(p1, p0), n, length)
-        _store(jacobian, triples, entry, lane, index[0], j0, sign)
-        _store(jacobian, triples, entry + 1, lane, index[1], j1, sign)
-        _store(jacobian, triples, entry + 2, lane, index[2], j2, sign)
-        return entry + 3
-    if kind == NODE:
-        _store(jacobian, triples, entry, lane, index[0], UNIT, sign)
-        return entry + 1
-    return entry
-
-
-@kernel
-def _rotate_rows(jacobian, first, last, lane, rows):
-    """Replace J by rows J, rows (9) a 3x3 matrix."""
-    for entry in range(first, last):
-        j = jacobian[entry, :, lane]
-        new = multiply(rows, (j[0], j[1], j[2], j[3], j[4], j[5], j[6], j[7], j[8]))
-        for c in range(9):
-            jacobian[entry, c, lane] = new[c]
-
-
-@kernel
-def _frame(kind, body, frame, rotation):
-    """Orientation (quaternion) of a joint's frame on one side."""
-    if kind == BODY:
-        return quaternion_multiply(_quaternion(rotation, body), frame)
-    return frame
-
-
-@kernel
-def _store_turns(blocks, k, entry, lane, nodes, ja, jb, triples, jacobian):
-    """Writes the Jacobians (9) of the angular velocities of both sides."""
-    if blocks.a_kind[k] == BODY:
-        _store(jacobian, triples, entry, lane, nodes + 2 * blocks.a_index[k, 0] + 1, ja, 1.0)
-        entry += 1
-    if blocks.b_kind[k] == BODY:
-        _store(jacobian, triples, entry, lane, nodes + 2 * blocks.b_index[k, 0] + 1, jb, 1.0)
+def _negative(j):
+    return (-j[0], -j[1], -j[2], -j[3], -j[4], -j[5], -j[6], -j[7], -j[8])
 
 
 @kernel
 def _fill_turning(blocks, k, x, rotation, triples, jacobian):
     """Rows of a block between orientations; returns its errors [rad]."""
     lane, entry, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
-    qa = _frame(blocks.a_kind[k], blocks.a_index[k, 0], _quaternion(blocks.a_frame, k), rotation)
-    qb = _frame(blocks.b_kind[k], blocks.b_index[k, 0], _quaternion(blocks.b_frame, k), rotation)
+    a, b = anchor_at(blocks.a, k), anchor_at(blocks.b, k)
+    frame_a, frame_b = anchor_frame(a, x, rotation), anchor_frame(b, x, rotation)
     if family == ANGULAR:
-        error = rotation_vector(quaternion_multiply(qb, (qa[0], -qa[1], -qa[2], -qa[3])))
+        error = rotation_error(frame_a, frame_b)
         jb = inverse_turn_jacobian(error)
-        ja = transpose(jb)
-        ja = (-ja[0], -ja[1], -ja[2], -ja[3], -ja[4], -ja[5], -ja[6], -ja[7], -ja[8])
-        _store_turns(blocks, k, entry, lane, x.shape[0], ja, jb, triples, jacobian)
-        return error
-    a, b = quaternion_matrix(qa), quaternion_matrix(qb)
-    if family == ALIGN:
-        axis, first, second = (b[2], b[5], b[8]), (a[0], a[3], a[6]), (a[1], a[4], a[7])
-        u, v = cross(axis, first), cross(axis, second)
-        error = (
-            axis[0] * first[0] + axis[1] * first[1] + axis[2] * first[2],
-            axis[0] * second[0] + axis[1] * second[1] + axis[2] * second[2],
-            0.0,
-        )
-        jb = (u[0], u[1], u[2], v[0], v[1], v[2], 0.0, 0.0, 0.0)
+        ja = _negative(transpose(jb))
     else:
-        limit, low, high = family == LIMIT, blocks.rest[k, 0], blocks.rest[k, 1]
-        angle, axis = hinge_angle(a, b, 0.5 * (low + high) if limit else 0.0)
-        error = (angle - low, high - angle, 0.0) if limit else (angle, 0.0, 0.0)
-        s = -1.0 if limit else 0.0
-        jb = (axis[0], axis[1], axis[2], s * axis[0], s * axis[1], s * axis[2], 0.0, 0.0, 0.0)
-    ja = (-jb[0], -jb[1], -jb[2], -jb[3], -jb[4], -jb[5], 0.0, 0.0, 0.0)
-    _store_turns(blocks, k, entry, lane, x.shape[0], ja, jb, triples, jacobian)
+        z = axis(frame_a, 2)
+        if family == ALIGN:
+            own, first, second = axis(frame_b, 2), axis(frame_a, 0), axis(frame_a, 1)
+            u, v = cross(own, first), cross(own, second)
+            error = (dot(own, first), dot(own, second), 0.0)
+            jb = (u[0], u[1], u[2], v[0], v[1], v[2], 0.0, 0.0, 0.0)
+        else:
+            own = axis(frame_b, 0)
+            u = cross(own, z)
+            error = (dot(own, z), 0.0, 0.0)
+            jb = (u[0], u[1], u[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        ja = _negative(jb)
+    entry = store_turn(a, ja, x, entry, lane, triples, jacobian)
+    store_turn(b, jb, x, entry, lane, triples, jacobian)
     return error
 
 
 @kernel
-def _fill_points(blocks, k, x, body_position, body_rotation, tangents, triples, jacobian):
-    """Rows of a block between points; returns its errors [m]. tangents: a distance gets the two directions across as
-    its second and third row."""
-    lane, first = blocks.lane[k], blocks.start[blocks.slice[k]]
-    la, lb = _vector(blocks.a_local, k), _vector(blocks.b_local, k)
-    a, b = (blocks.a_kind[k], blocks.a_index[k]), (blocks.b_kind[k], blocks.b_index[k])
-    pa = anchor_point(a[0], a[1], la, blocks.a_offset[k], x, body_position, body_rotation)
-    pb = anchor_point(b[0], b[1], lb, blocks.b_offset[k], x, body_position, body_rotation)
-    error = subtract(pb, pa)
-    entry = store_anchor(a[0], a[1], la, blocks.a_offset[k], -1.0, x, body_rotation, first, lane, triples, jacobian)
-    entry = store_anchor(b[0], b[1], lb, blocks.b_offset[k], 1.0, x, body_rotation, entry, lane, triples, jacobian)
-    if blocks.family[k] == DISTANCE:
-        length = norm(error)
-        n = scale(1.0 / length, error) if length > 0.0 else (0.0, 0.0, 1.0)
-        t1, t2 = tangent_frame(n)
-        s = 1.0 if tangents else 0.0
-        rows = (n[0], n[1], n[2], s * t1[0], s * t1[1], s * t1[2], s * t2[0], s * t2[1], s * t2[2])
-        _rotate_rows(jacobian, first, entry, lane, rows)
-        error = (length - blocks.rest[k, 0], 0.0, 0.0)
-    return error
+def _fill_points(blocks, k, x, position, rotation, triples, jacobian):
+    """Rows of a block between points: held together, or on a line or in a plane of side a; returns its errors [m]."""
+    lane, first, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
+    a, b = anchor_at(blocks.a, k), anchor_at(blocks.b, k)
+    pa, arm_a = anchor_point(a, x, position, rotation)
+    pb, arm_b = anchor_point(b, x, position, rotation)
+    d = subtract(pb, pa)
+    if family == BALL:
+        entry = store_point(a, arm_a, BACK, x, first, lane, triples, jacobian)
+        store_point(b, arm_b, UNIT, x, entry, lane, triples, jacobian)
+        return d
+    frame = anchor_frame(a, x, rotation)
+    on_line = family == LINE
+    u = axis(frame, 0) if on_line else axis(frame, 2)
+    v = axis(frame, 1) if on_line else (0.0, 0.0, 0.0)
+    rows = (u[0], u[1], u[2], v[0], v[1], v[2], 0.0, 0.0, 0.0)
+    entry = store_point(a, arm_a, _negative(rows), x, first, lane, triples, jacobian)
+    ud, vd = cross(u, d), cross(v, d)  # the directions turn with side a
+    add_turn(a, (ud[0], ud[1], ud[2], vd[0], vd[1], vd[2], 0.0, 0.0, 0.0), x, first, lane, jacobian)
+    store_point(b, arm_b, rows, x, entry, lane, triples, jacobian)
+    return (dot(u, d), dot(v, d), 0.0)
 
 
 @kernel
-def fill_blocks(blocks, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
+def _fill_distance(blocks, k, x, position, rotation, tangents, triples, jacobian):
+    """The row of a distance or rope; returns its errors [m]. tangents: the two directions across as second and third
+    row, without errors."""
+    lane, first, s = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.factor[k, 0]
+    if blocks.more_start[k + 1] > blocks.more_start[k]:
+        length = path_length(blocks, k, (s, 0.0, 0.0), x, position, rotation, triples, jacobian)
+        return (s * length + blocks.rest[k, 0], 0.0, 0.0)
+    a, b = anchor_at(blocks.a, k), anchor_at(blocks.b, k)
+    pa, arm_a = anchor_point(a, x, position, rotation)
+    pb, arm_b = anchor_point(b, x, position, rotation)
+    d = subtract(pb, pa)
+    length = norm(d)
+    n = scale(1.0 / length, d) if length > 0.0 else (0.0, 0.0, 1.0)
+    t1, t2 = tangent_frame(n)
+    t = 1.0 if tangents else 0.0
+    rows = (s * n[0], s * n[1], s * n[2], t * t1[0], t * t1[1], t * t1[2], t * t2[0], t * t2[1], t * t2[2])
+    entry = store_point(a, arm_a, _negative(rows), x, first, lane, triples, jacobian)
+    store_point(b, arm_b, rows, x, entry, lane, triples, jacobian)
+    return (s * length + blocks.rest[k, 0], 0.0, 0.0)
+
+
+@kernel
+def _fill_coordinate(blocks, k, near, x, position, rotation, triples, jacobian):
+    """Rows of a block on the coordinate of a joint, or on two in a ratio; returns its errors [m or rad]."""
+    lane, entry = blocks.lane[k], blocks.start[blocks.slice[k]]
+    a, b, kind = anchor_at(blocks.a, k), anchor_at(blocks.b, k), blocks.coordinate[k, 0]
+    pose = (x, position, rotation)
+    if blocks.family[k] == COUPLING:
+        r, m = (blocks.ratio[k, 0], blocks.ratio[k, 1]), blocks.more_start[k]
+        rows = (r[0], 0.0, 0.0)
+        first, entry = coordinate(kind, a, b, near[blocks.which[k, 0]], rows, pose, entry, lane, triples, jacobian)
+        a, b, rows = anchor_at(blocks.more, m), anchor_at(blocks.more, m + 1), (r[1], 0.0, 0.0)
+        kind = blocks.coordinate[k, 1]
+        second, entry = coordinate(kind, a, b, near[blocks.which[k, 1]], rows, pose, entry, lane, triples, jacobian)
+        return (r[0] * first + r[1] * second + blocks.rest[k, 0], 0.0, 0.0)
+    s, rest = vector_at(blocks.factor, k), vector_at(blocks.rest, k)
+    if kind == LENGTH:
+        q = path_length(blocks, k, s, x, position, rotation, triples, jacobian)
+    else:
+        q, entry = coordinate(kind, a, b, near[blocks.which[k, 0]], s, pose, entry, lane, triples, jacobian)
+    return (s[0] * q + rest[0], s[1] * q + rest[1], s[2] * q + rest[2])
+
+
+@kernel
+def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
     """Jacobians and errors C (slices, 3, LANES) [m or rad] of every block at these positions; angular columns are for
-    turns in world axes."""
+    turns in world axes. near (m,): angles [rad] of which coordinates are within half a turn."""
     for k in range(blocks.family.shape[0]):
-        if blocks.family[k] == BALL or blocks.family[k] == DISTANCE:
-            error = _fill_points(blocks, k, x, body_position, body_rotation, tangents, triples, jacobian)
+        family = blocks.family[k]
+        if family == BROKEN:
+            continue
+        if family in (BALL, LINE, PLANE):
+            error = _fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
+        elif family in (DISTANCE, ROPE):
+            error = _fill_distance(blocks, k, x, body_position, body_rotation, tangents, triples, jacobian)
+        elif family in (LIMIT, MOTOR, COUPLING):
+            error = _fill_coordinate(blocks, k, near, x, body_position, body_rotation, triples, jacobian)
         else:
             error = _fill_turning(blocks, k, x, body_rotation, triples, jacobian)
         for row in range(3):
@@ -215,50 +184,94 @@ def follow_turns(start, triples, node_count, turn, jacobian_inout):
                 continue
             j = jacobian_inout[entry, :, lane]
             new = (j[0], j[1], j[2], j[3], j[4], j[5], j[6], j[7], j[8])
-            new = multiply(new, turn_jacobian(_vector(turn, place // 2)))
+            new = multiply(new, turn_jacobian(vector_at(turn, place // 2)))
             for c in range(9):
                 jacobian_inout[entry, c, lane] = new[c]
 
 
 @kernel
-def _add_turning(kind, body, local, pull, h, rotation, out):
-    """Adds h^2 times the stiffness against turning (6) of a body pulled at an anchor by an impulse [N s]."""
-    if kind != BODY:
-        return
-    arm = multiply_vector(quaternion_matrix(_quaternion(rotation, body)), local)
-    stiffness = turning_stiffness(arm, pull)
-    for c in range(6):
-        out[body, c] += h * stiffness[c]
+def _add_turning(anchor, impulse, jacobian, entry, lane, h, rotation, out):
+    """Adds h^2 times the stiffness against turning (6) of a body pulled at an anchor, whose Jacobians stand at an
+    entry, by the impulse (3) of its block; returns the next entry."""
+    kind, index, local, _, _ = anchor
+    if kind == BODY:
+        j = jacobian[entry, :, lane]
+        pull = add(scale(impulse[0], (j[0], j[1], j[2])), scale(impulse[1], (j[3], j[4], j[5])))
+        pull = add(pull, scale(impulse[2], (j[6], j[7], j[8])))
+        frame = quaternion_matrix(quaternion_at(rotation, index[0]))
+        arm = (
+            frame[0] * local[0] + frame[1] * local[1] + frame[2] * local[2],
+            frame[3] * local[0] + frame[4] * local[1] + frame[5] * local[2],
+            frame[6] * local[0] + frame[7] * local[1] + frame[8] * local[2],
+        )
+        stiffness = turning_stiffness(arm, pull)
+        for c in range(6):
+            out[index[0], c] += h * stiffness[c]
+        return entry + 2
+    if kind == FACE:
+        return entry + 3
+    return entry + 1 if kind == NODE else entry
+
+
+@kernel
+def holds_points(blocks, k):
+    """Whether the forces of a block act at its anchors."""
+    family = blocks.family[k]
+    if family in (LIMIT, MOTOR):
+        return blocks.coordinate[k, 0] == TRAVEL or blocks.coordinate[k, 0] == LENGTH
+    return family in (BALL, DISTANCE, LINE, PLANE, ROPE)
 
 
 @kernel
 def add_turning_stiffness(blocks, impulse, jacobian, body_rotation, h, out):
     """out (b, 6) += h^2 K: how bodies resist turning against the impulses (slices, 3, LANES) of joints at points."""
     for k in range(blocks.family.shape[0]):
-        if blocks.family[k] != BALL and blocks.family[k] != DISTANCE:
+        if not holds_points(blocks, k):
             continue
         s, lane = blocks.slice[k], blocks.lane[k]
-        pull = (impulse[s, 0, lane], impulse[s, 1, lane], impulse[s, 2, lane])
-        if blocks.family[k] == DISTANCE:
-            side = 1.0 if blocks.b_kind[k] == BODY else -1.0
-            last = blocks.start[s]
-            if blocks.b_kind[k] == BODY and blocks.a_kind[k] != WORLD:
-                last += 2 if blocks.a_kind[k] == BODY else (3 if blocks.a_kind[k] == FACE else 1)
-            j = jacobian[last, :, lane]
-            pull = scale(side * pull[0], (j[0], j[1], j[2]))
-        _add_turning(
-            blocks.a_kind[k], blocks.a_index[k, 0], _vector(blocks.a_local, k), scale(-1.0, pull), h, body_rotation, out
-        )
-        _add_turning(blocks.b_kind[k], blocks.b_index[k, 0], _vector(blocks.b_local, k), pull, h, body_rotation, out)
+        entry, family = blocks.start[s], blocks.family[k]
+        alone = family == DISTANCE or family == ROPE  # the rows across carry no impulse
+        across = 0.0 if alone else 1.0
+        pull = (impulse[s, 0, lane], across * impulse[s, 1, lane], across * impulse[s, 2, lane])
+        entry = _add_turning(anchor_at(blocks.a, k), pull, jacobian, entry, lane, h, body_rotation, out)
+        for m in range(blocks.more_start[k], blocks.more_start[k + 1]):
+            entry = _add_turning(anchor_at(blocks.more, m), pull, jacobian, entry, lane, h, body_rotation, out)
+        _add_turning(anchor_at(blocks.b, k), pull, jacobian, entry, lane, h, body_rotation, out)
 
 
 @kernel
 def distance_curvatures(blocks, impulse, error, h, curvature_inout):
-    """Curvature (slices, 6, LANES) across distances under tension: h |impulse| / length on their second and third
-    rows, as they turn."""
+    """Curvature (slices, 6, LANES) across distances and ropes under tension: h |impulse| / length on their second and
+    third rows, as they turn."""
     for k in range(blocks.family.shape[0]):
-        if blocks.family[k] == DISTANCE:
-            s, lane = blocks.slice[k], blocks.lane[k]
-            length = blocks.rest[k, 0] + error[s, 0, lane]
-            across = h * max(-impulse[s, 0, lane], 0.0) / length if length > 0.0 else 0.0
-            curvature_inout[s, 1, lane], curvature_inout[s, 2, lane] = across, across
+        family = blocks.family[k]
+        if (family != DISTANCE and family != ROPE) or blocks.more_start[k + 1] > blocks.more_start[k]:
+            continue
+        s, lane, sign = blocks.slice[k], blocks.lane[k], blocks.factor[k, 0]
+        length = sign * (error[s, 0, lane] - blocks.rest[k, 0])
+        across = h * max(-sign * impulse[s, 0, lane], 0.0) / length if length > 0.0 else 0.0
+        curvature_inout[s, 1, lane], curvature_inout[s, 2, lane] = across, across
+
+
+@kernel
+def follow_coordinates(kind, a, b, near, x, body_position, body_rotation, out):
+    """out (m,): the coordinates [m or rad] between the anchors a and b, angles within half a turn of `near` (m,)."""
+    pose, none = (x, body_position, body_rotation), (0.0, 0.0, 0.0)
+    triples, jacobian = np.zeros((6, 1), np.int32), np.zeros((6, 9, 1))
+    for k in range(kind.shape[0]):
+        arguments = (near[k], none, pose, 0, 0, triples, jacobian)
+        out[k] = coordinate(kind[k], anchor_at(a, k), anchor_at(b, k), *arguments)[0]
+
+
+@kernel
+def coordinate_rates(kind, a, b, near, x, body_position, body_rotation, velocity, out):
+    """out (m,): how fast coordinates [m/s or rad/s] change with velocities (triples, 3)."""
+    pose, first = (x, body_position, body_rotation), (1.0, 0.0, 0.0)
+    triples, jacobian = np.zeros((6, 1), np.int32), np.zeros((6, 9, 1))
+    for k in range(kind.shape[0]):
+        arguments = (near[k], first, pose, 0, 0, triples, jacobian)
+        _, last = coordinate(kind[k], anchor_at(a, k), anchor_at(b, k), *arguments)
+        out[k] = 0.0
+        for entry in range(last):
+            u = vector_at(velocity, triples[entry, 0])
+            out[k] += dot((jacobian[entry, 0, 0], jacobian[entry, 1, 0], jacobian[entry, 2, 0]), u)

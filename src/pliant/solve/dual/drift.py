@@ -61,7 +61,7 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
 def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
     """The joints' rows at a state, and their errors (slices, 3, LANES) [m or rad]."""
     rows = Rows.empty(blocks.start)
-    return rows, joint_rows.fill(blocks, rows, state.x, state.body_position, state.body_rotation, h)
+    return rows, joint_rows.fill(blocks, rows, state.pose, h)
 
 
 def _meant(problem: Problem, solution: Solution) -> np.ndarray:

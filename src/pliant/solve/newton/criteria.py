@@ -21,10 +21,11 @@ BALANCED = 1e-3
 class StepCriterion:
     """A correction small beside the motion of the step, in the energy norm, and joints that fit.
 
-    closed: gaps of rigid joints, relative to their reach, that count for nothing where they close slowly.
+    closed: gaps of rigid joints, relative to their reach, that count for nothing where they close slowly. estimates:
+    whether iterations end once the next correction is estimated to be small, or only after it.
     """
 
-    closed = CLOSED
+    closed, estimates = CLOSED, True
 
     def __init__(self, potential, system, before: np.ndarray, change: np.ndarray):
         """before, change (triples, 3): velocities before the step, and what external forces alone change them by."""
@@ -66,7 +67,7 @@ class StaticCriterion(StepCriterion):
     """As for a step, measured by the motion so far; and forces must balance: what is small beside a motion that ran
     away is not small."""
 
-    closed = 0.2 * CLOSED
+    closed, estimates = 0.2 * CLOSED, False
 
     def __init__(self, potential, system, before: np.ndarray, motion: float):
         """motion: twice the energy [J] of the largest motion so far."""

@@ -116,7 +116,7 @@ def minimise(
         left = trend.follow(found, factor)
         least = trend.least(system, point.gradient)
         info.residual = 1.0 if failed else criterion.residual(point.gradient, max(left, least) + lag, scale)
-        if not failed and _promising(potential, system, point, found, info.residual, tolerance):
+        if criterion.estimates and not failed and _promising(potential, system, point, found, info.residual, tolerance):
             left, products = _left_to_correct(system, point.gradient)
             info.iterations += products
             info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)

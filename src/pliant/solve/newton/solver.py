@@ -141,5 +141,5 @@ def _system(linear: str, model, state, direct_work: float):
     if linear == "matrix-free":
         return MatrixFreeSystem(model)
     joints = Rows.empty(model.joints.start)
-    joint_rows.fill(model.joints, joints, state.x, state.body_position, state.body_rotation, 1.0)
+    joint_rows.fill(model.joints, joints, state.pose, 1.0)
     return PrimalSystem(model, joints, linear, direct_work)
