@@ -271,3 +271,106 @@ def test_joints_break_and_stay_broken(solver, tmp_path):
     sim.step(10)
     again.step(10)
     assert again.is_broken(again.scene.joints[0]) and np.array_equal(again.state.body_position, sim.state.body_position)
+
+
+def test_explicit_and_eliminated_solvers_honour_what_joints_have():
+    for solver in (pl.Explicit(), pl.Dual(eliminate=True)):
+        test_atwoods_machine(solver)
+        test_friction_holds_and_slides(solver)
+        test_limits_bounce_and_give_way(solver)
+        test_rack_and_screw_travel_as_they_turn(solver)
+
+
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        ({"motor": pl.Motor(velocity=1.0)}, "a motor, friction or a spring"),
+        ({"free": FREE(limits=(-1, 1), restitution=0.5)}, "restitution of limits"),
+        ({"break_force": 3.0}, "joints that break"),
+    ],
+)
+def test_xpbd_refuses_what_it_has_no_place_for(options, what):
+    scene = pl.Scene()
+    scene.join(pl.Hinge(pl.world, block(scene), at=(0, 0, 0), axis=(0, 0, 1), name="elbow", **options))
+    with pytest.raises(pl.SceneError, match=f"Xpbd has no place for {what}.*elbow"):
+        scene.simulate(dt=0.01, solver=pl.Xpbd())
+
+
+BAD = {
+    "zero axis": (
+        lambda b: pl.Slider(pl.world, b, at=(0, 0, 0), axis=(0, 0, 0)),
+        "slider joint axis must be a direction",
+    ),
+    "limits": (lambda b: pl.Slider(pl.world, b, at=(0, 0, 0), axis=(1, 0, 0), limits=(1, -1)), "must be in order"),
+    "itself": (lambda b: pl.Ball(b, b, at=(0, 0, 0)), "two different things"),
+    "axes": (
+        lambda b: pl.Universal(pl.world, b, at=(0, 0, 0), axis=(1, 0, 0), second_axis=(1, 1, 0)),
+        "must be perpendicular",
+    ),
+    "along": (lambda b: pl.Planar(pl.world, b, at=(0, 0, 0), axis=(0, 0, 1), along=(0, 1, 1)), "must lie in the plane"),
+    "coordinate": (lambda b: pl.Cylindrical(pl.world, b, (0, 0, 0), (1, 0, 0), angle=3), "must be a pliant.Coordinate"),
+    "two ways": (
+        lambda b: pl.Hinge(pl.world, b, (0, 0, 0), (1, 0, 0), limits=(-1, 1), free=FREE(friction=1)),
+        "stand in free, or beside it",
+    ),
+    "spring": (lambda b: pl.Spring(pl.world, b, ((0, 0, 0), (1, 0, 0)), stiffness=0), "needs a stiffness above 0"),
+    "tendon": (lambda b: pl.Tendon([(b, (0, 0, 0))]), "two or more pairs"),
+    "attach": (lambda b: pl.Attach(pl.world, b), "needs a soft body as b"),
+    "break": (lambda b: pl.Ball(pl.world, b, at=(0, 0, 0), break_force=0), "ball joint break_force must be"),
+    "free": (lambda b: FREE(restitution=0.5), "go with limits"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_joints_say_what_is_wrong(case):
+    make, message = BAD[case]
+    with pytest.raises(pl.SceneError, match=message):
+        make(block(pl.Scene()))
+
+
+def test_gear_needs_a_ratio_and_joints_of_the_scene():
+    scene = pl.Scene()
+    one = pl.Hinge(pl.world, block(scene), at=(0, 0, 0), axis=(0, 0, 1))
+    two = scene.join(pl.Hinge(pl.world, block(scene, (1, 0, 0)), at=(1, 0, 0), axis=(0, 0, 1)))
+    with pytest.raises(pl.SceneError, match="gear joint ratio must not be 0"):
+        pl.Gear(one, two, 0)
+    with pytest.raises(pl.SceneError, match="is not a joint of this scene"):
+        scene.join(pl.Gear(one, two, 2))
+    with pytest.raises(pl.SceneError, match="must be a joint with a free travel"):
+        pl.Rack(one, two, 0.1)
+
+
+def test_attached_finger_bends_with_its_link_and_tears_off(tmp_path):
+    """A soft block in a rigid cup follows it; a pull beyond what its nodes stand tears it off."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    cup = scene.add_rigid(pl.Box((0.1, 0.2, 0.2)), mass=1.0, collide=False, velocity=(0, 0, 0.1))
+    mesh = pl.meshes.box((0.4, 0.1, 0.1), cells=(4, 1, 1))
+    finger = scene.add_soft(mesh, pl.Material.corotated(1e5, 0.3, 1000), position=(-0.04, -0.05, -0.05), collide=False)
+    joint = scene.join(pl.Attach(cup, finger, break_force=2.0))
+    sim = scene.simulate(dt=1 / 100)
+    assert len(np.flatnonzero(sim.model.joints.joint == 0)) == 4
+    sim.step(50)
+    root = finger.nodes.x < 0
+    local = sim.positions(finger)[root] - sim.pose(cup)[0]
+    distances = np.linalg.norm(local, axis=1)
+    assert distances == pytest.approx(np.linalg.norm(finger.nodes.positions[root], axis=1), rel=1e-5)
+    assert not sim.is_broken(joint)
+    sim.set_twist(cup, (-5, 0, 0))
+    sim.step(20)
+    assert sim.is_broken(joint)
+
+
+def test_soft_bodies_attached_along_their_faces_hold_together():
+    scene = pl.Scene()
+    rubber = pl.Material.corotated(1e5, 0.3, 1000)
+    left = scene.add_soft(pl.meshes.box((0.2, 0.1, 0.1), cells=(4, 2, 2)), rubber, collide=False)
+    mesh = pl.meshes.box((0.2, 0.1, 0.1), cells=(4, 4, 4))
+    right = scene.add_soft(mesh, rubber, position=(0.2, 0, 0), collide=False)
+    left.pin(left.nodes.x < 1e-9)
+    scene.join(pl.Attach(left, right))
+    sim = scene.simulate(dt=1 / 100)
+    sim.step(100)
+    corner = np.array([0.2, 0.1, 0.0])
+    ends = [sim.positions(body)[np.linalg.norm(body.nodes.positions - corner, axis=1) < 1e-9] for body in (left, right)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-7)
+    assert sim.info.converged and ends[0][0, 2] < -0.01

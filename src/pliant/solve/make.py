@@ -33,6 +33,7 @@ def make_solver(options, model, state, dtype: str):
         return ExplicitSolver(options, model)
     if isinstance(options, Xpbd):
         _refuse_what_is_no_rows(model, "Xpbd")
+        _refuse_beyond_xpbd(model)
         return XpbdSolver(options, model)
     raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
 
@@ -53,6 +54,22 @@ def _refuse_what_is_no_rows(model, solver: str) -> None:
             raise SceneError(
                 f"pliant.{solver} has no rows for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
                 f"use a mesh of order 1, or pliant.Newton()"
+            )
+
+
+def _refuse_beyond_xpbd(model) -> None:
+    """Sweeps over rows that follow positions know what is to be held, and nothing of velocities and of change."""
+    blocks = model.joints
+    found = {
+        "a motor, friction or a spring within a joint": blocks.joint[blocks.drives.block],
+        "restitution of limits": blocks.joint[blocks.restitution > 0],
+        "lengths that move": blocks.joint[[block for block, _, _ in blocks.moving]],
+        "joints that break": np.array(list(model.fragile), dtype=int),
+    }
+    for what, joints in found.items():
+        if len(joints):
+            raise SceneError(
+                f"pliant.Xpbd has no place for {what}, which {model.joint_names[joints[0]]!r} has; use pliant.Newton()"
             )
 
 
