@@ -227,6 +227,25 @@ def test_motor_of_a_slider_gives_what_it_may(solver):
     assert sim.joint_velocity(slider) == pytest.approx(2.0, rel=1e-6)
 
 
+def test_motors_are_set_while_running(solver, tmp_path):
+    scene = pl.Scene(gravity=(0, 0, 0))
+    body = block(scene)
+    hinge = scene.join(pl.Hinge(pl.world, body, at=(0, 0, 0), axis=(0, 0, 1), motor=pl.Motor(velocity=1.0)))
+    sim = scene.simulate(dt=1 / 100, solver=solver)
+    sim.step(10)
+    sim.set_motor(hinge, velocity=-2.0)
+    sim.step(10)
+    assert sim.joint_velocity(hinge) == pytest.approx(-2.0, rel=1e-3)
+    sim.set_motor(hinge, position=0.5, stiffness=1e3, damping=1e2)
+    sim.step(200)
+    assert sim.joint_position(hinge) == pytest.approx(0.5, abs=1e-3)
+    sim.checkpoint(tmp_path / "motor.npz")
+    again = pl.resume(tmp_path / "motor.npz")
+    assert again.scene.joints[0].motor.position == 0.5
+    with pytest.raises(pl.SceneError, match="either a velocity or a position"):
+        sim.set_motor(hinge, position=None)
+
+
 def test_limits_bounce_and_give_way(solver):
     scene = pl.Scene(gravity=(0, 0, 0))
     bouncy = FREE(limits=(-1, 0.5), restitution=0.8)

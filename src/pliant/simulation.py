@@ -211,6 +211,14 @@ class Simulation:
         """Torque [N m] or force [N] that the motor of a joint gave in the last step, on side b."""
         return joints.motor_effort(self.model, self.state, self._joint(joint), coordinate, self.dt)
 
+    def set_motor(self, joint, coordinate: str | None = None, **changes) -> None:
+        """Change what the motor of a joint does from now on: velocity, or position, stiffness, damping; max_torque.
+        The scene's joint is changed with it, so that files and checkpoints know."""
+        number = joints.coordinate_number(self.model, self._joint(joint), coordinate)
+        drive = joints.drive_number(self.model, self._joint(joint), number)
+        motor = joint.change_motor(self.model.joints.free.name[number], changes)
+        self.model = self.model.with_drives(self.model.joints.drives.with_motor(drive, motor))
+
     def limit_state(self, joint, coordinate: str | None = None) -> str:
         """Which limit of a joint carried load in the last step: "low", "high" or "free"."""
         return joints.limit_state(self.model, self.state, self._joint(joint), coordinate)

@@ -90,10 +90,15 @@ class Model:
     def during(self, state, time: float) -> "Model":
         """This model with its joints as they are at a state and a time [s]: lengths that move, joints that broke."""
         joints = self.joints.at(time, state.broken)
-        if joints is self.joints:
-            return self
+        return self if joints is self.joints else self._with_joints(joints)
+
+    def with_drives(self, drives) -> "Model":
+        """This model with other numbers for what drives its joints."""
+        return self._with_joints(replace(self.joints, drives=drives, without={}))
+
+    def _with_joints(self, joints: JointBlocks) -> "Model":
         model = replace(self, joints=joints)
-        model.__dict__["spins"] = self.spins
+        model.__dict__["spins"] = self.spins  # which depends on their pattern alone
         return model
 
     @cached_property

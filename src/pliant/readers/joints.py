@@ -23,11 +23,17 @@ def joint_rate(model, state, joint: int, name: str | None) -> float:
 
 def motor_effort(model, state, joint: int, name: str | None, h: float) -> float:
     """Torque [N m] or force [N] of a joint's motor on side b in the last step."""
+    blocks, number = model.joints, coordinate_number(model, joint, name)
+    k = blocks.drives.block[drive_number(model, joint, number)]
+    return float(state.impulses.joints[blocks.slice[k], MOTOR_ROW, blocks.lane[k]] / h)
+
+
+def drive_number(model, joint: int, number: int) -> int:
+    """Which of all drives has the motor of a free coordinate."""
     blocks, drives = model.joints, model.joints.drives
-    number = coordinate_number(model, joint, name)
-    for k, velocity, position in zip(drives.block, drives.velocity, drives.position):
-        if blocks.joint[k] == joint and blocks.which[k, 0] == number and (velocity, position) != (None, None):
-            return float(state.impulses.joints[blocks.slice[k], MOTOR_ROW, blocks.lane[k]] / h)
+    for k, (block, velocity, position) in enumerate(zip(drives.block, drives.velocity, drives.position)):
+        if blocks.joint[block] == joint and blocks.which[block, 0] == number and (velocity, position) != (None, None):
+            return k
     raise SceneError(f"joint {model.joint_names[joint]!r} has no motor")
 
 

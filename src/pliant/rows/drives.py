@@ -66,6 +66,16 @@ class Drives:
                 target[k] = float(at_time(velocity, time))
         return compliance, target
 
+    def with_motor(self, number: int, motor) -> "Drives":
+        """The same with another motor (pliant.Motor) in place of one."""
+        velocity, position = list(self.velocity), list(self.position)
+        velocity[number], position[number] = motor.velocity, motor.position
+        numbers = {"stiffness": motor.stiffness or 0.0, "damping": motor.damping, "bound": motor.max_torque}
+        columns = {name: getattr(self, name).copy() for name in numbers}
+        for name, value in numbers.items():
+            columns[name][number] = value
+        return replace(self, velocity=velocity, position=position, **columns)
+
     def frozen(self, time: float) -> "Drives":
         """Without damping and friction; velocities zero, positions as they are at a time [s]."""
         nothing = np.zeros(len(self))

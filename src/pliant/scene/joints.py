@@ -1,81 +1,15 @@
 """Joints between rigid bodies, soft bodies and the world. Lengths in m, compliance in m/N (rotational: rad/(N m))."""
 
 from dataclasses import dataclass, field
-from math import inf, pi
+from math import pi
 
-from pliant.checks import label, number, unit_vector, vector
+from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.scene.coordinates import Coordinate, Motor, check_limits
+from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.selections import Selection, as_selection
 
-
-class World:
-    """The fixed world, as one side of a joint: `pliant.world`."""
-
-    name = "world"
-
-    def __repr__(self) -> str:
-        return "pliant.world"
-
-
-world = World()
-
-
-@dataclass(eq=False, kw_only=True)
-class JointOptions:
-    """What every joint has.
-
-    compliance: inverse stiffness [m/N]; 0 is rigid. damping: [N s/m], acts with a compliance above 0.
-    break_force [N], break_torque [N m]: a joint whose reaction exceeds one of them breaks after that step.
-    collide: whether the two bodies also collide with each other. name: for files and messages.
-    """
-
-    compliance: float = 0.0
-    damping: float = 0.0
-    break_force: float = inf
-    break_torque: float = inf
-    collide: bool = False
-    name: str | None = None
-
-    @property
-    def kind(self) -> str:
-        """What it is called in scene files and messages."""
-        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(self).__name__)[1:]
-
-    @property
-    def things(self) -> tuple:
-        """The bodies, or pliant.world, that it holds on to."""
-        return self.a, self.b
-
-    @property
-    def coordinates(self) -> dict[str, Coordinate]:
-        """What the joint's free coordinates have, by their names."""
-        return {}
-
-    def check_options(self) -> None:
-        kind = self.kind
-        self.compliance = number(self.compliance, f"{kind} joint compliance", low=0)
-        self.damping = number(self.damping, f"{kind} joint damping", low=0)
-        for name in ("break_force", "break_torque"):
-            if getattr(self, name) != inf:
-                setattr(self, name, number(getattr(self, name), f"{kind} joint {name}", low=0, open_low=True))
-        self.collide = bool(self.collide)
-        self.name = None if self.name is None else label(self.name, f"{kind} joint name")
-        if len(self.things) == 2 and self.things[0] is self.things[1]:
-            raise SceneError(f"a {kind} joint needs two different things, got {self.things[0]!r} twice")
-
-    def check_place(self) -> None:
-        """The point of a joint, its direction, and the rest."""
-        self.at = vector(self.at, f"{self.kind} joint at")
-        if hasattr(self, "axis"):
-            self.axis = unit_vector(self.axis, f"{self.kind} joint axis")
-        self.check_options()
-
-    def check_coordinate(self, name: str) -> None:
-        """Something that a free coordinate has."""
-        value = getattr(self, name)
-        if not isinstance(value, Coordinate):
-            raise SceneError(f"{self.kind} joint {name} must be a pliant.Coordinate, got {value!r}")
+__all__ = ["JointOptions", "world"]
 
 
 @dataclass(eq=False)

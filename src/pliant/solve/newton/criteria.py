@@ -60,7 +60,9 @@ class StepCriterion:
             return True
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
-        return residual(potential.problem, potential.solution(u, info), "implicit") <= IMBALANCE
+        found = residual(potential.problem, potential.solution(u, info), "implicit")
+        info.imbalance = found if found <= IMBALANCE else np.nan
+        return found <= IMBALANCE
 
 
 class StaticCriterion(StepCriterion):

@@ -1,0 +1,93 @@
+"""What every joint has, and the world as one side of one."""
+
+from dataclasses import dataclass, replace
+from math import inf
+
+from pliant.checks import label, number, unit_vector, vector
+from pliant.errors import SceneError
+from pliant.scene.coordinates import Coordinate, Motor
+
+
+class World:
+    """The fixed world, as one side of a joint: `pliant.world`."""
+
+    name = "world"
+
+    def __repr__(self) -> str:
+        return "pliant.world"
+
+
+world = World()
+
+
+@dataclass(eq=False, kw_only=True)
+class JointOptions:
+    """What every joint has.
+
+    compliance: inverse stiffness [m/N]; 0 is rigid. damping: [N s/m], acts with a compliance above 0.
+    break_force [N], break_torque [N m]: a joint whose reaction exceeds one of them breaks after that step.
+    collide: whether the two bodies also collide with each other. name: for files and messages.
+    """
+
+    compliance: float = 0.0
+    damping: float = 0.0
+    break_force: float = inf
+    break_torque: float = inf
+    collide: bool = False
+    name: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is called in scene files and messages."""
+        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(self).__name__)[1:]
+
+    @property
+    def things(self) -> tuple:
+        """The bodies, or pliant.world, that it holds on to."""
+        return self.a, self.b
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        """What the joint's free coordinates have, by their names."""
+        return {}
+
+    def change_motor(self, coordinate: str, changes: dict) -> Motor:
+        """Give the motor of a free coordinate other numbers; a new target takes the place of the old."""
+        old = self.coordinates[coordinate].motor
+        numbers = {name: getattr(old, name) for name in ("velocity", "position", "stiffness", "damping", "max_torque")}
+        if changes.get("velocity") is not None:
+            numbers |= {"position": None, "stiffness": None, "damping": 0.0}
+        if changes.get("position") is not None:
+            numbers["velocity"] = None
+        motor = Motor(**(numbers | changes))
+        name = "free" if hasattr(self, "free") else coordinate
+        if hasattr(self, "motor") and self.free is None:
+            self.motor = motor
+        else:
+            setattr(self, name, replace(getattr(self, name), motor=motor))
+        return motor
+
+    def check_options(self) -> None:
+        kind = self.kind
+        self.compliance = number(self.compliance, f"{kind} joint compliance", low=0)
+        self.damping = number(self.damping, f"{kind} joint damping", low=0)
+        for name in ("break_force", "break_torque"):
+            if getattr(self, name) != inf:
+                setattr(self, name, number(getattr(self, name), f"{kind} joint {name}", low=0, open_low=True))
+        self.collide = bool(self.collide)
+        self.name = None if self.name is None else label(self.name, f"{kind} joint name")
+        if len(self.things) == 2 and self.things[0] is self.things[1]:
+            raise SceneError(f"a {kind} joint needs two different things, got {self.things[0]!r} twice")
+
+    def check_place(self) -> None:
+        """The point of a joint, its direction, and the rest."""
+        self.at = vector(self.at, f"{self.kind} joint at")
+        if hasattr(self, "axis"):
+            self.axis = unit_vector(self.axis, f"{self.kind} joint axis")
+        self.check_options()
+
+    def check_coordinate(self, name: str) -> None:
+        """Something that a free coordinate has."""
+        value = getattr(self, name)
+        if not isinstance(value, Coordinate):
+            raise SceneError(f"{self.kind} joint {name} must be a pliant.Coordinate, got {value!r}")
