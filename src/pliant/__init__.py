@@ -52,7 +52,7 @@ _HOME = {
     "Xpbd": "solve",
     "load": "scene_file",
     "resume": "simulation",
-    "world": "scene.joints",
+    "world": "scene.joint_options",
 }
 _ROOMS = {"bodies": "scene.bodies", "meshes": "meshes", "selections": "scene.selections"}
 

@@ -5,7 +5,7 @@ import numpy as np
 from pliant.rotations import conjugate, matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.rows.joints import BODY, FACE, WORLD
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import world
+from pliant.scene.joint_options import world
 from pliant.scene.scene import Scene
 
 NO_FRAME = (1.0, 0.0, 0.0, 0.0)

@@ -18,7 +18,8 @@ from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
-from pliant.scene.joints import held_points, world
+from pliant.scene.joint_options import world
+from pliant.scene.joints import held_points
 
 PLAIN = "none"
 SIZE = (960, 540)

@@ -6,7 +6,7 @@ from math import pi
 from pliant.checks import number, number_or_function, vector
 from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import JointOptions
+from pliant.scene.joint_options import JointOptions
 
 
 @dataclass(eq=False)

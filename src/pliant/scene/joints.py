@@ -6,10 +6,8 @@ from math import pi
 from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.scene.coordinates import Coordinate, Motor, check_limits
-from pliant.scene.joint_options import JointOptions, world
+from pliant.scene.joint_options import JointOptions
 from pliant.scene.selections import Selection, as_selection
-
-__all__ = ["JointOptions", "world"]
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.catalogue import JOINTS
-from pliant.scene.joints import JointOptions, world
+from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
 from pliant.scene.shapes import SHAPES, Shape
 

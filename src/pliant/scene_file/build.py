@@ -9,7 +9,7 @@ from pliant.errors import SceneError
 from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
-from pliant.scene.joints import world
+from pliant.scene.joint_options import world
 from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
