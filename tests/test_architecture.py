@@ -220,7 +220,6 @@ def test_few_files_know_a_joint(name):
     assert known - {"scene_file/write.py", "model/build.py"} <= {
         "scene/joints.py",
         "scene/couplings.py",
-        "scene/catalogue.py",
         "model/joints.py",
         "model/couplings.py",
     }

@@ -1,28 +1,13 @@
 """All joints by the names they have in scene files."""
 
-from pliant.scene.couplings import Attach, Gear, Rack, Screw, Tendon
-from pliant.scene.joints import (
-    Ball,
-    Cylindrical,
-    Distance,
-    Fixed,
-    Hinge,
-    OnLine,
-    OnPlane,
-    Planar,
-    Rope,
-    Slider,
-    Spring,
-    Torsion,
-    Universal,
-)
-
-PLACED = (Ball, Fixed, Distance, Rope, Spring, Hinge, Slider, Cylindrical, Universal, Planar, OnLine, OnPlane, Torsion)
-OTHERS = (Gear, Rack, Screw, Tendon, Attach)
+from pliant.scene import couplings, joints
+from pliant.scene.joint_options import JointOptions
 
 
-def _name(joint: type) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in joint.__name__)[1:]
+def _known(module) -> list[type[JointOptions]]:
+    """The joints of a module in the order of its text; classes that others are made of are none."""
+    classes = [value for value in vars(module).values() if isinstance(value, type)]
+    return [kind for kind in classes if issubclass(kind, JointOptions) and not kind.__subclasses__()]
 
 
-JOINTS = {_name(joint): joint for joint in (*PLACED, *OTHERS)}
+JOINTS = {kind.kind_name(): kind for module in (joints, couplings) for kind in _known(module)}

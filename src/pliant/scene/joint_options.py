@@ -36,10 +36,15 @@ class JointOptions:
     collide: bool = False
     name: str | None = None
 
+    @classmethod
+    def kind_name(cls) -> str:
+        """What such a joint is called in scene files and messages."""
+        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)[1:]
+
     @property
     def kind(self) -> str:
         """What it is called in scene files and messages."""
-        return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in type(self).__name__)[1:]
+        return self.kind_name()
 
     @property
     def things(self) -> tuple:
