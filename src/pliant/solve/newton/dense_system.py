@@ -41,7 +41,7 @@ class DenseSystem:
         pushed = (weight[touching] @ jacobian).reshape(-1, 3 * n)
         self.matrix = self.inertia + jacobian.reshape(-1, 3 * n).T @ pushed
         blocks = self.matrix.reshape(n, 3, n, 3)[np.arange(n), :, np.arange(n)]
-        self.inverse = np.linalg.inv(blocks)
+        self.inverse = _inverses(blocks)
         try:
             self.factors = cho_factor(self.matrix)
         except LinAlgError:
@@ -75,3 +75,11 @@ class DenseSystem:
         """u^T A u without the rows, over the free components."""
         moving = (u * self.free).ravel()
         return float(moving @ self.inertia @ moving)
+
+
+def _inverses(blocks: np.ndarray) -> np.ndarray:
+    """Inverses of symmetric blocks (n, 3, 3); where rounding has made one singular, without its smallest directions."""
+    try:
+        return np.linalg.inv(blocks)
+    except LinAlgError:
+        return np.linalg.pinv(blocks, hermitian=True)
