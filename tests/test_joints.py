@@ -347,6 +347,18 @@ def test_bad_joints_say_what_is_wrong(case):
         make(block(pl.Scene()))
 
 
+def test_joints_must_hold_something_that_moves_and_not_from_afar():
+    scene = pl.Scene()
+    wall = scene.add_rigid(pl.Box((1, 1, 1)), static=True, name="wall")
+    scene.join(pl.Hinge(pl.world, wall, at=(0, 0, 0), axis=(0, 0, 1), name="dead"))
+    with pytest.raises(pl.SceneError, match="hinge joint 'dead' holds only things that do not move: 'world', 'wall'"):
+        scene.simulate(dt=0.01)
+    scene = pl.Scene()
+    scene.join(pl.Ball(pl.world, block(scene), at=(1e7, 0, 0), name="far"))
+    with pytest.raises(pl.SceneError, match=r"'far': its point \(10000000.0, 0.0, 0.0\) is 1e\+07 m away"):
+        scene.simulate(dt=0.01)
+
+
 def test_gear_needs_a_ratio_and_joints_of_the_scene():
     scene = pl.Scene()
     one = pl.Hinge(pl.world, block(scene), at=(0, 0, 0), axis=(0, 0, 1))

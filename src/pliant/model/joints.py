@@ -6,6 +6,7 @@ from pliant.errors import SceneError
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.model.couplings import attach_blocks, coupling_blocks, tendon_blocks
+from pliant.model.joint_checks import check_joint
 from pliant.rotations import axis_quaternion, matrix_quaternion, rotation_matrix
 from pliant.rows import joints as rows
 from pliant.rows.drives import Drives
@@ -33,6 +34,8 @@ from pliant.scene.scene import Scene
 
 def build_joints(scene: Scene, node_start, body_position, body_rotation, more: list[dict]) -> JointBlocks:
     """All joints of the scene as blocks of rows, and behind them `more` blocks: columns named as in JointBlocks."""
+    for joint in scene.joints:
+        check_joint(joint)
     anchor = Anchorer(scene, node_start, body_position, body_rotation)
     free, places = _free_coordinates(scene, anchor)
     pairs = [(j, block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor, places)]
