@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.output.joint_view import joint_strokes
+from pliant.output.scene_view import picture
 from pliant.rotations import axis_quaternion
 
 G = 9.81
@@ -405,3 +407,20 @@ def test_soft_bodies_attached_along_their_faces_hold_together():
     ends = [sim.positions(body)[np.linalg.norm(body.nodes.positions - corner, axis=1) < 1e-9] for body in (left, right)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-7)
     assert sim.info.converged and ends[0][0, 2] < -0.01
+
+
+def test_joints_are_drawn_when_asked(tmp_path):
+    scene = pl.Scene()
+    one, two = block(scene), block(scene, (1, 0, 0))
+    scene.join(pl.Hinge(pl.world, one, at=(0, 0, 0), axis=(0, 1, 0), limits=(-1, 1)))
+    scene.join(pl.Slider(pl.world, two, at=(1, 0, 0), axis=(1, 0, 0)))
+    scene.join(pl.Tendon([(one, (0, 0, 0.1)), (pl.world, (0.5, 0, 1)), (two, (1, 0, 0.1))], name="rope"))
+    sim = scene.simulate(dt=0.01)
+    lines = joint_strokes(sim, False, 1.0)
+    assert [len(line.points) for line in lines] == [3]
+    assert lines[0].points[1] == pytest.approx([0.5, 0, 1])
+    # two axes, two anchors, two limits
+    assert len(joint_strokes(sim, True, 1.0)) == 1 + 2 + 2 + 2
+    plain, marked = (picture(sim, (160, 90), color="none", joints=joints) for joints in (False, True))
+    assert plain.shape == marked.shape and np.any(plain != marked)
+    sim.save(tmp_path / "joints.png", joints=True)

@@ -5,7 +5,7 @@ whole motion is known: then one camera sees all of it and one range of colours h
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.picture import Ground, Legend, Surface
 from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
+from pliant.output.joint_view import Stroke, joint_strokes
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
 from pliant.scene.joint_options import world
@@ -46,15 +47,17 @@ class Shot:
     points: list[np.ndarray]
     values: list[np.ndarray] | None
     poses: list[tuple[np.ndarray, np.ndarray]]
+    strokes: list[Stroke] = ()
 
 
 class SceneView:
-    """Draws the shots of one simulation; `color` is a field that colours soft bodies, or "none"."""
+    """Draws the shots of one simulation; `color` is a field that colours soft bodies, or "none". joints: whether axes,
+    anchors and limits of joints are drawn too."""
 
-    def __init__(self, sim, color: str = "displacement"):
+    def __init__(self, sim, color: str = "displacement", joints: bool = False):
         if color != PLAIN and color not in COLOR_FIELDS:
             raise SceneError(f"color must be one of {', '.join((*COLOR_FIELDS, PLAIN))}, got {color!r}")
-        self.sim, self.color = sim, color
+        self.sim, self.color, self.joints = sim, color, joints
         self.soft = [_surface_of(body) for body in sim.scene.soft_bodies]
         self.rigid = [triangulation(body.shape) for body in sim.scene.rigid_bodies]
         self.rigid_colors = _rigid_colors(sim.scene.rigid_bodies)
@@ -69,7 +72,9 @@ class SceneView:
                 field[nodes].astype(np.float32) for field, (nodes, _) in zip(node_colors(sim, self.color), self.soft)
             ]
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
-        return Shot(sim.time, [p.astype(np.float32) for p in points], values, poses)
+        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses)
+        low, high = self.bounds(shot)
+        return replace(shot, strokes=joint_strokes(sim, self.joints, float(np.linalg.norm(high - low))))
 
     def bounds(self, shot: Shot) -> np.ndarray:
         """Lowest and highest point (2, 3) [m] of everything but planes; down to a floor that is near."""
@@ -129,6 +134,7 @@ class SceneView:
         surfaces = self._soft_surfaces(shot) + self._rigid_surfaces(shot)
         radius = DOT_SHARE * camera.distance
         surfaces += [_dot(point[0], radius) for point in self._dots()] + self._rod_surfaces(shot, ROD_SHARE * radius)
+        surfaces += _stroke_surfaces(shot.strokes, radius)
         ground, walls = self._planes(shot, camera, scale)
         legend = None
         if limits is not None:
@@ -177,14 +183,21 @@ class SceneView:
 
 
 def picture(
-    sim, size: tuple[int, int] = SIZE, *, color: str = "displacement", camera=None, caption: str | None = None
+    sim,
+    size: tuple[int, int] = SIZE,
+    *,
+    color: str = "displacement",
+    camera=None,
+    caption: str | None = None,
+    joints: bool = False,
 ) -> np.ndarray:
     """The simulation as it is now: an image (height, width, 3) uint8.
 
     size: (width, height) in pixels. color: "displacement", "strain", "stress", "plastic_strain" or "none".
     camera: an output.camera.Camera, anything with `eye` and `target` [m] (either may be None), or None: sees it all.
+    joints: axes, anchors and limits of joints are drawn too.
     """
-    view = SceneView(sim, color)
+    view = SceneView(sim, color, joints)
     shot = view.shot()
     return view.draw(shot, as_camera(view, [shot], camera, size), view.limits([shot]), size, caption)
 
@@ -254,7 +267,18 @@ def _rods(scene) -> list[tuple[int, np.ndarray, np.ndarray]]:
     return rods
 
 
-def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Surface:
+def _stroke_surfaces(strokes: Sequence[Stroke], radius: float) -> list[Surface]:
+    """Lines as thin cylinders, points as dots."""
+    surfaces = []
+    for stroke in strokes:
+        if len(stroke.points) == 1:
+            surfaces.append(_dot(stroke.points[0], 0.8 * radius, stroke.color))
+        pairs = zip(stroke.points[:-1], stroke.points[1:])
+        surfaces += [_rod(p, q, ROD_SHARE * radius, stroke.color) for p, q in pairs if np.linalg.norm(q - p) > 1e-9]
+    return surfaces
+
+
+def _rod(start: np.ndarray, end: np.ndarray, radius: float, color: str = JOINT_COLOR) -> Surface:
     """A thin cylinder between two points."""
     axis = end - start
     length = float(np.linalg.norm(axis))
@@ -262,12 +286,12 @@ def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Surface:
     first = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     first /= np.linalg.norm(first)
     frame = np.array([first, np.cross(axis / length, first), axis / length])
-    return Surface(points @ frame + (start + end) / 2, triangles, JOINT_COLOR, smooth=True)
+    return Surface(points @ frame + (start + end) / 2, triangles, color, smooth=True)
 
 
-def _dot(point: np.ndarray, radius: float) -> Surface:
+def _dot(point: np.ndarray, radius: float, color: str = JOINT_COLOR) -> Surface:
     points, triangles = tessellate.sphere(radius, 16)
-    return Surface(points + point, triangles, JOINT_COLOR, smooth=True)
+    return Surface(points + point, triangles, color, smooth=True)
 
 
 def _along(vector: np.ndarray, normal: np.ndarray) -> np.ndarray:
