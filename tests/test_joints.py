@@ -412,7 +412,7 @@ def test_soft_bodies_attached_along_their_faces_hold_together():
 def test_joints_are_drawn_when_asked(tmp_path):
     scene = pl.Scene()
     one, two = block(scene), block(scene, (1, 0, 0))
-    scene.join(pl.Hinge(pl.world, one, at=(0, 0, 0), axis=(0, 1, 0), limits=(-1, 1)))
+    scene.join(pl.Hinge(pl.world, one, at=(0, 0, -0.2), axis=(0, 1, 0), limits=(-1, 1)))
     scene.join(pl.Slider(pl.world, two, at=(1, 0, 0), axis=(1, 0, 0)))
     scene.join(pl.Tendon([(one, (0, 0, 0.1)), (pl.world, (0.5, 0, 1)), (two, (1, 0, 0.1))], name="rope"))
     sim = scene.simulate(dt=0.01)

@@ -27,7 +27,7 @@ def joint_strokes(sim, marks: bool, size: float) -> list[Stroke]:
         between = range(blocks.more_start[k], blocks.more_start[k + 1])
         points = [anchor_position(blocks.a, k, state), *(anchor_position(blocks.more, m, state) for m in between)]
         strokes.append(Stroke(np.array([*points, anchor_position(blocks.b, k, state)]), LINE_COLOR))
-    return strokes + _marks(blocks, state, 0.06 * size) if marks else strokes
+    return strokes + _marks(blocks, state, 0.1 * size) if marks else strokes
 
 
 def _marks(blocks, state, length: float) -> list[Stroke]:
