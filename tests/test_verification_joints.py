@@ -8,59 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import yaml
 
 import pliant as pl
-from pliant.rotations import rotation_matrix
-from verification import data
-
-G = 9.81
-Y, Z = (0, 1, 0), (0, 0, 1)
-EULER, BDF2, DUAL = pl.Newton(), pl.Newton(integrator="bdf2"), pl.Dual()
-ELIMINATED = pl.Dual(eliminate=True)
-
-
-def case(name: str) -> dict:
-    """What a published case expects."""
-    cases = yaml.safe_load(data("cases.yaml").read_text())["cases"]
-    return next(entry["expected"] for entry in cases if entry["id"] == name)
-
-
-def about_y(angle: float) -> tuple[float, float, float, float]:
-    """The quaternion of a turn about y."""
-    return float(np.cos(angle / 2)), 0.0, float(np.sin(angle / 2)), 0.0
-
-
-def bar(scene, start, end, mass: float = 1.0, **motion):
-    """A thin uniform bar in the plane of x and z, its own x from start to end; I = m L^2 / 12 about its middle."""
-    start, end = np.array(start, float), np.array(end, float)
-    along = end - start
-    length = float(np.linalg.norm(along))
-    across = mass * length**2 / 12
-    return scene.add_rigid(
-        pl.Box((length, 0.01, 0.01)),
-        mass=mass,
-        inertia=(1e-3 * across, across, across),
-        position=(start + end) / 2,
-        rotation=about_y(np.arctan2(-along[2], along[0])),
-        collide=False,
-        **motion,
-    )
-
-
-def end_of(sim, body, length: float = 1.0) -> np.ndarray:
-    """Where the end of a bar is."""
-    position, rotation = sim.pose(body)
-    return position + rotation_matrix(rotation) @ [length / 2, 0, 0]
-
-
-def advance(sim, time: float):
-    """The simulation at a time; every step on the way must converge."""
-    for _ in range(round((time - sim.time) / sim.dt)):
-        sim.step()
-        assert sim.info.converged
-    return sim
-
+from mechanisms import BDF2, DUAL, ELIMINATED, EULER, G, Y, Z, about_y, advance, bar, case, end_of
 
 # Pendulums on hinges
 
@@ -87,13 +37,18 @@ def test_period_of_a_bar_on_a_hinge(solver):
 
 
 def test_point_mass_on_a_hinge():
-    """RIG-01 (IFToMM A01): let go from the horizontal at (-1, 0); 1e-3 m with h = 1e-3 and a method of second order."""
+    """RIG-01 (IFToMM A01): let go from the horizontal at (-1, 0); 1e-3 m with h = 1e-3 and a method of second order.
+
+    A ball with its centre at a and the inertia I moves as a point at a + I / (m a) = 1 m.
+    """
+    expected, inertia = case("RIG-01")["P1_xy"], 0.01
+    arm = (1 + np.sqrt(1 - 4 * inertia)) / 2
     scene = pl.Scene()
-    mass = scene.add_rigid(pl.Sphere(0.05), mass=1, inertia=1e-9, position=(-1, 0, 0), collide=False)
-    scene.join(pl.Hinge(pl.world, mass, at=(0, 0, 0), axis=Y))
-    sim, expected = scene.simulate(1e-3, solver=BDF2), case("RIG-01")["P1_xy"]
+    ball = scene.add_rigid(pl.Sphere(0.05), mass=1, inertia=inertia, position=(-arm, 0, 0), collide=False)
+    scene.join(pl.Hinge(pl.world, ball, at=(0, 0, 0), axis=Y))
+    sim = scene.simulate(1e-3, solver=BDF2)
     for time in (1, 2):
-        assert advance(sim, time).pose(mass)[0][[0, 2]] == pytest.approx(expected[str(time)], abs=1e-3)
+        assert advance(sim, time).pose(ball)[0][[0, 2]] / arm == pytest.approx(expected[str(time)], abs=1e-3)
 
 
 def double_pendulum(solver, dt: float):
@@ -105,7 +60,7 @@ def double_pendulum(solver, dt: float):
     return scene.simulate(dt, solver=solver), lower
 
 
-@pytest.mark.parametrize("solver, dt", [(BDF2, 1e-3), (DUAL, 5e-4)], ids=["bdf2", "dual"])
+@pytest.mark.parametrize("solver, dt", [(BDF2, 2e-3), (DUAL, 1e-3)], ids=["bdf2", "dual"])
 def test_double_pendulum_on_hinges(solver, dt):
     """RIG-02c: the tip after 0.5, 1 and 2 s; 1 % of a link."""
     sim, lower = double_pendulum(solver, dt)
@@ -166,6 +121,34 @@ def test_steady_precession(solver):
     assert np.arctan2(y, x) / sim.time == pytest.approx(rate, rel=0.005)
 
 
+@pytest.mark.parametrize("solver", [BDF2, DUAL], ids=["bdf2", "dual"])
+def test_spherical_pendulum_on_a_ball_joint(solver):
+    """RIG-03b: from 60 degrees with 2 rad/s about the vertical, 3.831162 rad in a period of 1.079669 s; 0.5 %.
+
+    A ball with its centre at a and the inertia I that does not spin about the arm, w = e x e', moves as a point at
+    a + I / (m a) = 1 m.
+    """
+    expected, inertia, angle = case("RIG-03")["spherical"], 0.01, np.radians(60)
+    arm, along = (1 + np.sqrt(1 - 4 * inertia)) / 2, np.array([np.sin(angle), 0, -np.cos(angle)])
+    change = np.cross((0, 0, 2), along)
+    scene = pl.Scene()
+    ball = scene.add_rigid(
+        pl.Sphere(0.05),
+        mass=1,
+        inertia=inertia,
+        position=arm * along,
+        velocity=arm * change,
+        angular_velocity=np.cross(along, change),
+        collide=False,
+    )
+    scene.join(pl.Ball(pl.world, ball, at=(0, 0, 0)))
+    sim, azimuth = scene.simulate(expected["full_period"] / 1000, solver=solver), 0.0
+    for _ in range(1000):
+        x, y, _ = sim.step().pose(ball)[0]
+        azimuth += (np.arctan2(y, x) - azimuth + np.pi) % (2 * np.pi) - np.pi
+    assert azimuth == pytest.approx(expected["azimuth_per_full_period"], rel=0.005)
+
+
 # Closed loops
 
 
@@ -182,7 +165,7 @@ def windows(count: int, solver, dt: float):
     return scene.simulate(dt, solver=solver), up[0]
 
 
-@pytest.mark.parametrize("solver", [BDF2, DUAL, ELIMINATED], ids=["bdf2", "dual", "eliminated"])
+@pytest.mark.parametrize("solver", [BDF2, pl.Dual(tolerance=1e-6), ELIMINATED], ids=["bdf2", "dual", "eliminated"])
 def test_loops_of_bars_pass_singular_poses(solver):
     """RIG-08 (IFToMM A02), two windows: q'' = ((N + 1) / 2 + N) / ((N + 1) / 3 + N) g / L sin q; 1e-2 m at 5 s.
 
@@ -281,7 +264,7 @@ def slider_crank(solver, dt: float):
     )
 
 
-@pytest.mark.parametrize("solver, dt", [(BDF2, 2.5e-4), (DUAL, 5e-4)], ids=["bdf2", "dual"])
+@pytest.mark.parametrize("solver, dt", [(BDF2, 4e-4), (DUAL, 5e-4)], ids=["bdf2", "dual"])
 def test_spatial_slider_crank(solver, dt):
     """RIG-12 (IFToMM, RSSP form): travel and speed of the slider, rate of the crank at 0.5 s; 1 %.
 
