@@ -58,7 +58,7 @@ def main(folder: str = "out") -> float:
     path = [(jib, (0.2, 0, HEIGHT)), (trolley, (START, 0, HEIGHT - 0.1)), (load, (START, 0, 1.6))]
     length = START - 0.2 + HEIGHT - 1.7
     rope = scene.join(pl.Tendon(path, pl.Keyframes((0.5, 4.0), (length, length + END - START - 1.6))))
-    sim = scene.simulate(dt=1 / 120, threads=1)
+    sim = scene.simulate(dt=1 / 120, solver=pl.Newton(tolerance=1e-8), threads=1)
     camera = Camera((5.5, -15.5, 5.5), (1.4, 0, 3.7))
     impulse = np.zeros(3)
     with pl.Recorder(sim, folder, ["crane.webp", "crane.png"], 15, camera=camera) as recorder:

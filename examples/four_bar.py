@@ -73,7 +73,7 @@ def main(folder: str = "out") -> float:
     swing = hinge(base, rocker, pivot)
     hinge(rocker, coupler, elbow)
     sim = scene.simulate(dt=1 / 240, threads=1)
-    camera = Camera((0.32, -1.15, 0.4), (0.17, 0, 0.19))
+    camera = Camera((0.45, -1.2, 0.42), (0.19, 0, 0.2))
     errors, heights = [], []
     with pl.Recorder(sim, folder, ["four_bar.webp", "four_bar.png"], 20, camera=camera) as recorder:
         recorder.view = TraceView(sim, pen)
