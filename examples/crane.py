@@ -61,7 +61,7 @@ def main(folder: str = "out") -> float:
     sim = scene.simulate(dt=1 / 120, solver=pl.Newton(tolerance=1e-8), threads=1)
     camera = Camera((5.5, -15.5, 5.5), (1.4, 0, 3.7))
     impulse = np.zeros(3)
-    with pl.Recorder(sim, folder, ["crane.webp", "crane.png"], 15, camera=camera) as recorder:
+    with pl.Recorder(sim, folder, ["crane.webp", "crane.png"], 8, camera=camera) as recorder:
         recorder.view = RopeView(sim)
         for _ in sim.run(SECONDS):
             impulse += sim.dt * sim.reaction(rope)

@@ -1,4 +1,4 @@
-"""A motor turns the crank of Hoekens' linkage, a closed loop of four hinges: a point of its coupler draws a straight line.
+"""A motor turns the crank of Hoekens' linkage, a closed loop of four hinges: its coupler draws a straight line.
 
 With a crank of 1, a base of 2, and coupler and rocker of 2.5, the coupler's end at 5 stays within a few thousandths of
 a line for half of each turn. Whatever the crank does, the rocker follows the equation that closes the loop.
@@ -52,7 +52,7 @@ def rocker_angle(crank: float) -> float:
 
 
 def main(folder: str = "out") -> float:
-    """Largest error of the rocker's angle [rad] over two turns."""
+    """Largest error of the rocker's angle [rad] over a turn."""
     scene = pl.Scene()
     foot, pivot = np.zeros(2), np.array([2.0, 0]) * UNIT
     crank_end = np.array([1.0, 0]) * UNIT
@@ -77,7 +77,7 @@ def main(folder: str = "out") -> float:
     errors, heights = [], []
     with pl.Recorder(sim, folder, ["four_bar.webp", "four_bar.png"], 20, camera=camera) as recorder:
         recorder.view = TraceView(sim, pen)
-        for _ in sim.run(5.3):
+        for _ in sim.run(2.8):
             angle = sim.joint_position(drive)
             errors.append(abs(np.angle(np.exp(1j * (start + sim.joint_position(swing) - rocker_angle(angle))))))
             if np.cos(angle) < 0:

@@ -7,21 +7,23 @@ part of the weight.
 
 import sys
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 
 import pliant as pl
 from pliant.output.drawing.camera import Camera
+from pliant.output.film import save_png
 from pliant.output.scene_view import SceneView, _rod
 from pliant.rotations import rotation_matrix
 
 RADIUS, BASE, TRACK = 0.3, 2.4, 1.4  # m: of wheels, between axles, between wheels
-CHASSIS, STIFFNESS, DAMPING = 600.0, 2e4, 1.5e3  # kg, N/m, N s/m
+CHASSIS, BAR, STIFFNESS, DAMPING = 580.0, 10.0, 2e4, 1.5e3  # kg, kg, N/m, N s/m
 PINION = 0.05  # m
 
 
 class CarView(SceneView):
-    """Draws springs and steering rods as well."""
+    """Draws springs, steering rods and arms as well."""
 
     def _rod_surfaces(self, shot, radius):
         poses = {id(body): pose for body, pose in zip(self.sim.scene.rigid_bodies, shot.poses)}
@@ -32,27 +34,27 @@ class CarView(SceneView):
                 for body, point in zip((joint.a, joint.b), joint.at):
                     position, rotation = poses[id(body)]
                     ends.append(rotation_matrix(rotation) @ np.subtract(point, body.position) + position)
-                path = coil(*ends) if isinstance(joint, pl.Spring) else ends
-                surfaces += [_rod(a, b, 0.8 * radius) for a, b in pairwise(path)]
+                path = coil(*ends) if isinstance(joint, pl.Spring) else [*ends, poses[id(joint.b)][0]]
+                surfaces += [_rod(a, b, radius) for a, b in pairwise(path)]
         return surfaces
 
 
-def coil(a, b, turns: int = 6, radius: float = 0.09) -> list:
+def coil(a, b, turns: int = 5, radius: float = 0.08) -> list:
     """Points of a coil between two points, upright or nearly so."""
-    share = np.linspace(0, 1, 10 * turns + 1)
+    share = np.linspace(0, 1, 9 * turns + 1)
     angle = 2 * np.pi * turns * share
     across = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     return list(np.outer(1 - share, a) + np.outer(share, b) + across)
 
 
 def bump(scene):
-    """A strip of rubber, rounded, on the way of the left wheels."""
-    mesh = pl.meshes.box((0.8, 0.5, 1.0), cells=(16, 4, 2))
+    """A strip of rubber, rounded, on the way of the right wheels."""
+    mesh = pl.meshes.box((0.8, 0.5, 1.0), cells=(12, 3, 1))
     points = mesh.points.copy()
-    points[:, 2] *= 0.02 + 0.13 * np.sin(np.pi * points[:, 0] / 0.8) ** 2
-    mesh = pl.meshes.TetMesh(points, mesh.tets)
+    points[:, 2] *= 0.02 + 0.12 * np.sin(np.pi * points[:, 0] / 0.8) ** 2
     rubber = pl.Material.corotated(young=2e7, poisson=0.3, density=1100, damping=0.005)
-    body = scene.add_soft(mesh, rubber, position=(2.3, TRACK / 2 - 0.25, 0.001), friction=0.8, name="bump")
+    place = (1.75, -TRACK / 2 - 0.25, 0.001)
+    body = scene.add_soft(pl.meshes.TetMesh(points, mesh.tets), rubber, position=place, friction=0.8, name="bump")
     body.pin(body.nodes.z < 0.002)
 
 
@@ -61,18 +63,21 @@ def main(folder: str = "out") -> float:
     scene = pl.Scene()
     scene.add_rigid(pl.Plane(), static=True, friction=0.9)
     bump(scene)
-    chassis = scene.add_rigid(pl.Box((3.2, 0.8, 0.16)), mass=CHASSIS, position=(0, 0, 0.5), collide=False)
-    rack = scene.add_rigid(pl.Box((0.08, 0.8, 0.06)), mass=5, position=(BASE / 2 - 0.3, 0, 0.34), collide=False)
-    pinion = scene.add_rigid(pl.Cylinder(PINION, 0.5), mass=3, position=(BASE / 2 - 0.3, 0, 0.75), collide=False)
-    turn = pl.Motor(position=pl.Keyframes((1.6, 2.4), (0, 1.8)), stiffness=2e3, damping=100)
-    column = scene.join(pl.Hinge(chassis, pinion, at=(BASE / 2 - 0.3, 0, 0.5), axis=(0, 0, 1), motor=turn))
-    way = scene.join(pl.Slider(chassis, rack, at=(BASE / 2 - 0.3, 0, 0.34), axis=(0, 1, 0), limits=(-0.15, 0.15)))
+    chassis = scene.add_rigid(pl.Box((2.8, 0.5, 0.26)), mass=CHASSIS, position=(0, 0, 0.57), collide=False)
+    front = BASE / 2 + 0.3
+    rack = scene.add_rigid(pl.Box((0.08, 0.8, 0.06)), mass=5, position=(front, 0, 0.34), collide=False)
+    pinion = scene.add_rigid(pl.Cylinder(PINION, 0.6), mass=3, position=(front, 0, 0.62), collide=False)
+    turn = pl.Motor(position=pl.Keyframes((0.7, 1.4), (0, -2.0)), stiffness=2e3, damping=50)
+    column = scene.join(pl.Hinge(chassis, pinion, at=(front, 0, 0.5), axis=(0, 0, 1), motor=turn))
+    way = scene.join(pl.Slider(chassis, rack, at=(front, 0, 0.34), axis=(0, 1, 0), limits=(-0.15, 0.15)))
     scene.join(pl.Rack(column, way, PINION))
-    springs, drives, wheels = [], [], []
+    springs, wheels = [], []
     for x in (BASE / 2, -BASE / 2):
+        bar = scene.add_rigid(pl.Box((0.14, 1.16, 0.05)), mass=BAR, position=(x, 0, 0.725), collide=False)
+        scene.join(pl.Fixed(chassis, bar, at=(x, 0, 0.7)))
         for side in (-1, 1):
             hub = (x, side * (TRACK / 2 - 0.2), RADIUS)
-            top = (hub[0], hub[1], RADIUS + 0.5)
+            top = (hub[0], hub[1], 0.7)
             strut = scene.add_rigid(pl.Cylinder(0.06, 0.2), mass=15, position=hub, collide=False)
             wheel = scene.add_rigid(
                 pl.Cylinder(RADIUS, 0.2),
@@ -85,32 +90,33 @@ def main(folder: str = "out") -> float:
             stops = pl.Coordinate(limits=(-0.2, 0.2), limit_stiffness=2e5, limit_damping=2e3)
             if x > 0:
                 scene.join(pl.Cylindrical(chassis, strut, at=hub, axis=(0, 0, 1), travel=stops))
-                arm = (x - 0.3, hub[1], RADIUS)
-                scene.join(pl.Distance(rack, strut, at=((x - 0.3, side * 0.4, 0.34), arm)))
+                arm = (front, hub[1], RADIUS)
+                scene.join(pl.Distance(rack, strut, at=((front, side * 0.4, 0.34), arm)))
                 scene.join(pl.Hinge(strut, wheel, at=hub, axis=(0, 1, 0)))
             else:
                 scene.join(pl.Slider(chassis, strut, at=hub, axis=(0, 0, 1), free=stops))
-                speed = pl.Motor(velocity=pl.Keyframes((0.8, 1.4), (0, 6)), max_torque=400)
-                drives.append(scene.join(pl.Hinge(strut, wheel, at=hub, axis=(0, 1, 0), motor=speed)))
-            spring = pl.Spring(chassis, strut, at=(top, hub), stiffness=STIFFNESS, damping=DAMPING, length=0.57)
+                speed = pl.Motor(velocity=pl.Keyframes((0.5, 1.0), (0, 6)), max_torque=400)
+                scene.join(pl.Hinge(strut, wheel, at=hub, axis=(0, 1, 0), motor=speed))
+            spring = pl.Spring(chassis, strut, at=(top, hub), stiffness=STIFFNESS, damping=DAMPING, length=0.48)
             springs.append(scene.join(spring))
     for a, b in combinations(wheels, 2):  # ropes that are never taut: joined bodies do not collide
         scene.join(pl.Rope(a, b, at=(a.position, b.position), length=10.0))
-    sim = scene.simulate(dt=1 / 120, threads=1)
-    camera = Camera((5.5, -6.5, 3.2), (1.6, 0.2, 0.4))
-    with pl.Recorder(sim, folder, ["suspension.webp", "suspension.png"], 15, camera=camera, color="none") as recorder:
+    sim = scene.simulate(dt=1 / 100, threads=1)
+    camera = Camera((5.6, -4.2, 2.6), (0.85, -0.2, 0.35))
+    with pl.Recorder(sim, folder, ["suspension.webp"], 10, camera=camera, color="none") as recorder:
         recorder.view = CarView(sim, "none")
-        for _ in sim.run(0.8):
+        for _ in sim.run(0.5):
             recorder.frame()
         carried = -np.mean([sim.reaction(spring)[2] for spring in springs])
-        for _ in sim.run(2.0):
+        for _ in sim.run(1.3):
             recorder.frame()
-    weight = (CHASSIS + 8) * 9.81 / 4
+    on_top = min(recorder.shots, key=lambda shot: abs(shot.time - 1.4))
+    save_png(Path(folder) / "suspension.png", recorder.view.draw(on_top, camera, None))
+    weight = (CHASSIS + 2 * BAR + 8) * 9.81 / 4
     travel = sim.joint_position(way)
     print(f"a spring carries {carried:.0f} N, a quarter of the weight is {weight:.0f} N;", end=" ")
     print(f"the pinion turns by {sim.joint_position(column):.2f} rad, the rack travels by {1000 * travel:.0f} mm")
-    print(sim.pose(chassis)[0], [sim.joint_velocity(d) for d in drives])
-    assert abs(travel / sim.joint_position(column) / PINION - 1) < 1e-3
+    assert abs(carried / weight - 1) < 0.02 and abs(travel / sim.joint_position(column) / PINION - 1) < 1e-3
     return float(carried / weight)
 
 
