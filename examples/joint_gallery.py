@@ -1,10 +1,10 @@
 """One tile per joint: each small scene moves as its joint lets it, and all of them stand in one picture.
 
-`main` makes the picture of all tiles; `python examples/joint_gallery.py out tiles` leaves every tile as a file too.
-Every joint holds what it should: the largest gap of all of them is printed.
+Blue arrows show what is free. Every scene meets its equations: the largest imbalance of all of them is printed.
 """
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,15 +19,19 @@ from pliant.rotations import axis_quaternion, rotation_matrix
 from pliant.scene.joints import held_points
 
 TILE = (240, 180)  # pixels
+ARROW = "#1f63c4"
 FREE = pl.Coordinate
 
 
 class JointView(SceneView):
-    """Draws ropes, springs, rods and tendons as well."""
+    """Draws ropes, springs, rods and tendons as well, and arrows for what is free."""
 
     def _rod_surfaces(self, shot, radius):
         surfaces = []
         for joint in self.sim.scene.joints:
+            at = self._place(shot, joint.b, joint.at) if joint.coordinates else None
+            for path in free_ways(joint, at):
+                surfaces += [replace(_rod(a, b, 1.5 * radius), color=ARROW) for a, b in pairwise(path)]
             if isinstance(joint, pl.Distance | pl.Rope | pl.Spring | pl.Tendon):
                 path = [self._place(shot, thing, point) for thing, point in held_points(joint)]
                 if isinstance(joint, pl.Spring):
@@ -49,6 +53,38 @@ class JointView(SceneView):
             rotation_matrix(rotation) @ rotation_matrix(thing.rotation).T @ np.subtract(point, thing.position)
             + position
         )
+
+
+def free_ways(joint, at) -> list[np.ndarray]:
+    """Lines with arrow heads along and about the axes of a joint's free coordinates, through the point `at`."""
+    axis = np.array(getattr(joint, "axis", (0, 0, 1)))
+    along = rotation_matrix(axis_quaternion(axis))[:, 0]
+    lines = {"travel": axis, "first": along, "second": np.cross(axis, along)}
+    turns = {"angle": axis}
+    if isinstance(joint, pl.Universal):
+        lines, turns = {}, {"first": axis, "second": np.array(joint.second_axis)}
+    ways = []
+    for name in joint.coordinates:
+        if name in lines:
+            head = (
+                0.12
+                * np.cross(lines[name], (0.39, -0.92, 0.0))
+                / np.linalg.norm(np.cross(lines[name], (0.39, -0.92, 0)))
+            )
+            for sign in (-1, 1):
+                tip = at + sign * 0.5 * lines[name]
+                ways += [
+                    np.array([at, tip]),
+                    *(np.array([tip, tip - sign * 0.12 * lines[name] + h]) for h in (head, -head)),
+                ]
+        else:
+            frame = rotation_matrix(axis_quaternion(turns[name]))
+            angle = np.linspace(-0.4, 4.2, 24)
+            arc = at + 0.32 * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1) @ frame.T
+            inward, back = (at - arc[-1]) / 0.32, arc[-2] - arc[-1]
+            back = 0.1 * back / np.linalg.norm(back)
+            ways += [arc, *(np.array([arc[-1], arc[-1] + back + sign * 0.09 * inward]) for sign in (-1, 1))]
+    return ways
 
 
 def coil(a, b, turns: int = 6, radius: float = 0.06) -> list:
@@ -100,15 +136,15 @@ def ball(scene):
 
 
 def fixed(scene):
-    post, arm = bar(scene, (0, 0, -0.6), (0, 0, 0.1)), box(scene, (0.8, 0.15, 0.15), (0.35, 0, 0.1))
+    post, arm = bar(scene, (0, 0, -0.6), (0, 0, 0.1)), box(scene, (0.7, 0.15, 0.15), (0.28, 0, 0.1))
     scene.join(pl.Fixed(pl.world, post, at=(0, 0, -0.6)))
     scene.join(pl.Fixed(post, arm, at=(0, 0, 0.1)))
     still(scene, (0.5, 0.5, 0.06), (0, 0, -0.65))
 
 
 def hinge(scene):
-    still(scene, (0.12, 0.12, 1.0), (-0.06, 0.06, -0.1))
-    door = box(scene, (0.7, 0.06, 0.9), (0.36, 0, -0.1))
+    still(scene, (0.12, 0.12, 1.0), (-0.06, 0.06, 0))
+    door = box(scene, (0.6, 0.06, 0.8), (0.31, 0, 0))
     scene.join(pl.Hinge(pl.world, door, at=(0, 0, 0), axis=(0, 0, 1), motor=pl.Motor(velocity=-1.5)))
 
 
@@ -122,9 +158,9 @@ def slider(scene):
 
 def cylindrical(scene):
     bar(scene, (0, 0, -0.6), (0, 0, 0.6), 0.04, static=True)
-    nut = wheel(scene, 0.3, (0, 0, 0.45), axis=(0, 0, 1), width=0.16)
+    nut = wheel(scene, 0.3, (0, 0, 0.2), axis=(0, 0, 1), width=0.16)
     angle, travel = FREE(motor=pl.Motor(velocity=4)), FREE(friction=300.0)
-    scene.join(pl.Cylindrical(pl.world, nut, at=(0, 0, 0.45), axis=(0, 0, 1), angle=angle, travel=travel))
+    scene.join(pl.Cylindrical(pl.world, nut, at=(0, 0, 0.2), axis=(0, 0, 1), angle=angle, travel=travel))
 
 
 def universal(scene):
@@ -135,11 +171,11 @@ def universal(scene):
     scene.join(pl.Fixed(driven, other, at=(0.4, 0, 0)))
     scene.join(pl.Hinge(pl.world, shaft, at=(-0.7, 0, 0), axis=(1, 0, 0), motor=pl.Motor(velocity=1.2)))
     scene.join(pl.Universal(shaft, driven, at=(0, 0, 0), axis=(0, 0, 1), second_axis=(0, 1, 0)))
-    driven.force((0, 0, -20))
+    driven.force((0, 0, -3))
 
 
 def planar(scene):
-    still(scene, (1.2, 0.9, 0.06), (0, 0, -0.13))
+    still(scene, (1.0, 0.8, 0.06), (0, 0, -0.13))
     puck = box(scene, (0.4, 0.25, 0.2), (-0.3, 0.1, 0), velocity=(0.6, -0.2, 0), angular_velocity=(0, 0, 1))
     scene.join(pl.Planar(pl.world, puck, at=(-0.3, 0.1, 0), axis=(0, 0, 1)))
 
@@ -152,7 +188,7 @@ def on_line(scene):
 
 
 def on_plane(scene):
-    still(scene, (1.2, 0.9, 0.04), (0, 0, -0.32))
+    still(scene, (1.0, 0.8, 0.04), (0, 0, -0.32))
     top = box(scene, (0.1, 0.1, 0.6), (-0.3, 0, 0), angular_velocity=(0, 0.9, 0), velocity=(0.8, 0, 0))
     scene.join(pl.OnPlane(pl.world, top, at=(-0.3, 0, -0.3), axis=(0, 0, 1)))
 
@@ -238,13 +274,11 @@ def tile(make, seconds: float) -> tuple[np.ndarray, float]:
     sim = scene.simulate(dt=1 / 100, solver=pl.Newton(tolerance=1e-6), threads=1)
     view = JointView(sim, "none")
     sim.step(round(seconds / sim.dt))
-    image = view.draw(
-        view.shot(), Camera((1.1, -2.6, 1.1), (0, 0, 0), field_of_view_degrees=30), None, TILE, caption=""
-    )
+    image = view.draw(view.shot(), Camera((1.2, -2.8, 1.2), (0, 0, -0.03)), None, TILE, caption="")
     return image, sim.info.imbalance
 
 
-def main(folder: str = "out", tiles: str = "") -> float:
+def main(folder: str = "out") -> float:
     """The largest imbalance of all the scenes."""
     columns, rows = 6, 3
     sheet, font = Image.new("RGB", (columns * 160, rows * 180), "white"), ImageFont.load_default(13)
@@ -252,8 +286,6 @@ def main(folder: str = "out", tiles: str = "") -> float:
     for k, (make, seconds) in enumerate(SCENES.items()):
         image, imbalance = tile(make, seconds)
         worst = max(worst, imbalance)
-        if tiles:
-            save_png(Path(folder) / f"joint_{make.__name__}.png", image)
         cut = Image.fromarray(image[:, 40:200])
         ImageDraw.Draw(cut).text((8, 160), make.__name__.replace("_", " "), fill="#333a42", font=font)
         sheet.paste(cut, (k % columns * 160, k // columns * 180))
