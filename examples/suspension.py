@@ -101,7 +101,7 @@ def main(folder: str = "out") -> float:
             springs.append(scene.join(spring))
     for a, b in combinations(wheels, 2):  # ropes that are never taut: joined bodies do not collide
         scene.join(pl.Rope(a, b, at=(a.position, b.position), length=10.0))
-    sim = scene.simulate(dt=1 / 100, threads=1)
+    sim = scene.simulate(dt=1 / 80, threads=1)
     camera = Camera((5.6, -4.2, 2.6), (0.85, -0.2, 0.35))
     with pl.Recorder(sim, folder, ["suspension.webp"], 10, camera=camera, color="none") as recorder:
         recorder.view = CarView(sim, "none")
