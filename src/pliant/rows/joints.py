@@ -254,3 +254,17 @@ def _bounce(blocks: JointBlocks, rows: Rows, error: np.ndarray, before: np.ndarr
         for row in range(2):
             if speed[row] < 0.0 and error[s, row, lane] + h * speed[row] <= 0.0:
                 rows.target[s, row, lane] = max(rows.target[s, row, lane], -blocks.restitution[k] * speed[row])
+
+
+def structure(blocks: JointBlocks, state) -> Rows:
+    """The rows of all joints where nothing is in line by chance: what is zero in these Jacobians always is. For
+    patterns of matrices."""
+    rows, random = Rows.empty(blocks.start), np.random.default_rng(0)
+    angles, x, position, rotation = state.pose
+    points = np.concatenate([x, position])
+    size = float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
+    x, position = (points + 0.03 * size * random.normal(size=points.shape) for points in (x, position))
+    rotation = rotation + 0.1 * random.normal(size=rotation.shape)
+    rotation /= np.linalg.norm(rotation, axis=1, keepdims=True)
+    fill(blocks, rows, (angles, x, position, rotation), 1.0)
+    return rows

@@ -22,7 +22,7 @@ from pliant.scene_file.values import (
     real,
 )
 
-Number = leaf(real, "a finite number")
+Number = real()
 Limits = leaf(lambda value: finite_list(value, 2), "2 finite numbers, [low, high] in radians or metres")
 
 

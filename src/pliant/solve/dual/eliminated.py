@@ -42,8 +42,7 @@ class EliminatedSolver(DualSolver):
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        joints = Rows.empty(model.joints.start)
-        joint_rows.fill(model.joints, joints, state.pose, 1.0)
+        joints = joint_rows.structure(model.joints, state)
         joints = joints.between(0, model.joints.equality_slices)
         self.joint_pairs = entry_pairs(joints)
         elements = model.elements.without_springs

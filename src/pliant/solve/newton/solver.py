@@ -8,7 +8,6 @@ from pliant.errors import SceneError
 from pliant.kernels.cpu.table import count_rows
 from pliant.rows import joints as joint_rows
 from pliant.rows.softness import joint_softness
-from pliant.rows.table import Rows
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
@@ -140,6 +139,4 @@ def _system(linear: str, model, state, direct_work: float):
         return DenseSystem(model)
     if linear == "matrix-free":
         return MatrixFreeSystem(model)
-    joints = Rows.empty(model.joints.start)
-    joint_rows.fill(model.joints, joints, state.pose, 1.0)
-    return PrimalSystem(model, joints, linear, direct_work)
+    return PrimalSystem(model, joint_rows.structure(model.joints, state), linear, direct_work)
