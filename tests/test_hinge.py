@@ -175,3 +175,30 @@ def test_a_soft_block_swings_on_a_hinge():
     inertia = mass @ (place[:, 0] ** 2 + place[:, 2] ** 2)
     expected = np.sqrt(2 * 9.81 * mass.sum() * 0.2 * np.sin(sim.joint_position(hinge)) / inertia)
     assert sim.joint_velocity(hinge) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize("solver", [pl.Newton(), pl.Dual()], ids=["newton", "dual"])
+@pytest.mark.parametrize("speed", [20.0, 180.0, 300.0])
+def test_fast_motors_turn_as_told_and_every_turn_counts(speed, solver):
+    """Up to five radians in a step; at a steady speed nothing is left to balance."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    wheel = scene.add_rigid(pl.Cylinder(0.1, 0.05), mass=1, collide=False)
+    hinge = scene.join(pl.Hinge(pl.world, wheel, at=(0, 0, 0), axis=(0, 0, 1), motor=pl.Motor(velocity=speed)))
+    sim = scene.simulate(dt=1 / 60, solver=solver)
+    for _ in range(60):
+        sim.step()
+        assert sim.info.converged
+    assert sim.joint_position(hinge) == pytest.approx(speed, rel=1e-6)
+    assert sim.joint_velocity(hinge) == pytest.approx(speed, rel=1e-6)
+
+
+@pytest.mark.parametrize("dt", [0.3, 0.5, 1.0])
+def test_long_steps_of_a_pendulum_make_no_turns_of_their_own(dt):
+    scene = pl.Scene()
+    bar = scene.add_rigid(pl.Box((0.4, 0.1, 0.1)), mass=1, position=(0.2, 0, 1), collide=False)
+    scene.join(pl.Hinge(pl.world, bar, at=(0, 0, 1), axis=(0, 1, 0)))
+    sim = scene.simulate(dt=dt)
+    first = sim.energy().total
+    for _ in range(6):
+        sim.step()
+        assert sim.info.converged and sim.energy().total <= first * (1 + 1e-9)

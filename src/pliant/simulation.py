@@ -52,6 +52,8 @@ class Simulation:
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise SceneError(f"the number of steps must be a whole number from 0 on, got {n!r}")
         for _ in range(n):
             self.state, self.info = self.thread_choice.run(
                 lambda: advance(self.model, self.state, self.working_solver, self.dt)

@@ -12,7 +12,8 @@ def joint_wrench(model, state, joint: int, h: float) -> tuple[np.ndarray, np.nda
 
     Of a joint of many blocks, as a weld of nodes, the sum, with torques about the point of the first.
     """
-    blocks, rows = model.joints, Rows.empty(model.joints.start)
+    blocks = model.during(state, state.time).joints
+    rows = Rows.empty(blocks.start)
     joint_rows.fill(blocks, rows, state.pose, h)
     force, torque, place = np.zeros(3), np.zeros(3), None
     for k in np.flatnonzero((blocks.joint == joint) & ~np.isin(blocks.family, (BROKEN, COUPLING))):

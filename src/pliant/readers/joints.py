@@ -3,7 +3,6 @@
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.kernels.cpu.joints import coordinate_rates
 from pliant.rows.drives import MOTOR_ROW
 from pliant.rows.joints import LIMIT
 
@@ -15,10 +14,8 @@ def joint_position(model, state, joint: int, name: str | None) -> float:
 
 def joint_rate(model, state, joint: int, name: str | None) -> float:
     """How fast a free coordinate of a joint changes [m/s or rad/s]."""
-    free, number = model.joints.free, coordinate_number(model, joint, name)
-    out = np.empty(len(free.kind))
-    coordinate_rates(free.kind, free.a.arrays, free.b.arrays, *state.pose, state.velocity_triples(), out)
-    return float(out[number])
+    number = coordinate_number(model, joint, name)
+    return float(model.joints.free.rates(state.pose, state.velocity_triples())[number])
 
 
 def motor_effort(model, state, joint: int, name: str | None, h: float) -> float:

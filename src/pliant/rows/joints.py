@@ -24,6 +24,7 @@ from pliant.kernels.cpu.joints import (
     ROPE,
     JointArrays,
     add_turning_stiffness,
+    coordinate_rates,
     fill_blocks,
     follow_coordinates,
 )
@@ -93,6 +94,13 @@ class FreeCoordinates:
         out = pose[0].copy()
         if len(self.kind):
             follow_coordinates(self.kind, self.a.arrays, self.b.arrays, *pose, out)
+        return out
+
+    def rates(self, pose: tuple, velocity: np.ndarray) -> np.ndarray:
+        """How fast they change (m,) [m/s or rad/s] with velocities (triples, 3); as many zeros as angles for none."""
+        out = np.zeros(len(pose[0]))
+        if len(self.kind):
+            coordinate_rates(self.kind, self.a.arrays, self.b.arrays, *pose, velocity, out)
         return out
 
 

@@ -47,7 +47,8 @@ class JointsAhead:
         state, h, n = self.state, self.h, len(self.state.x)
         turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
         turn_bodies(turn, self.rotation)
-        pose = (state.angles, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
+        near = state.angles + h * self.blocks.free.rates(state.pose, u)  # so that whole turns in a step are counted
+        pose = (near, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
         fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
         self.rate = (self.error - self.before) / h
         follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)

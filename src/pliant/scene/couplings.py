@@ -1,7 +1,7 @@
 """Couplings of joints, tendons, and soft bodies attached to others."""
 
 from dataclasses import dataclass, field
-from math import pi
+from math import inf, pi
 
 from pliant.checks import number, number_or_function, vector
 from pliant.errors import SceneError
@@ -35,6 +35,8 @@ class Coupling(JointOptions):
         if value == 0.0:
             raise SceneError(f"{self.kind} joint {name} must not be 0")
         setattr(self, name, value)
+        if min(self.break_force, self.break_torque) < inf:
+            raise SceneError(f"{self.kind} joint: couplings do not break; let one of the joints they tie do so")
         self.check_options()
 
 

@@ -64,6 +64,8 @@ class JointOptions:
             numbers |= {"position": None, "stiffness": None, "damping": 0.0}
         if changes.get("position") is not None:
             numbers["velocity"] = None
+        if wrong := set(changes) - set(numbers):
+            raise SceneError(f"a motor has {', '.join(numbers)}, but no {', '.join(sorted(wrong))}")
         motor = Motor(**(numbers | changes))
         name = "free" if hasattr(self, "free") else coordinate
         if hasattr(self, "motor") and self.free is None:
@@ -79,10 +81,12 @@ class JointOptions:
         for name in ("break_force", "break_torque"):
             if getattr(self, name) != inf:
                 setattr(self, name, number(getattr(self, name), f"{kind} joint {name}", low=0, open_low=True))
+        if self.collide not in (True, False):
+            raise SceneError(f"{kind} joint collide must be True or False, got {self.collide!r}")
         self.collide = bool(self.collide)
         self.name = None if self.name is None else label(self.name, f"{kind} joint name")
         if len(self.things) == 2 and self.things[0] is self.things[1]:
-            raise SceneError(f"a {kind} joint needs two different things, got {self.things[0]!r} twice")
+            raise SceneError(f"{kind} joint: it needs two different things, got {self.things[0]!r} twice")
 
     def check_place(self) -> None:
         """The point of a joint, its direction, and the rest."""

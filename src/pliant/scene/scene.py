@@ -72,7 +72,7 @@ class Scene:
             if isinstance(tied, JointOptions) and not any(tied is own for own in self.joints):
                 raise SceneError(f"a {joint.kind} couples {tied!r}, which is not a joint of this scene")
         for side in joint.things:
-            if side is not world and self._body_names.get(getattr(side, "name", None)) is not side:
+            if side is None or (side is not world and self._body_names.get(getattr(side, "name", None)) is not side):
                 raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
         self._check_nodes(joint)
         if joint.name is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.kernels.cpu.balance import balance_squares, balance_weights, rounding_square
+from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
 from pliant.kernels.cpu.rows import add_row_impulses, row_rates
 from pliant.kernels.cpu.table import row_mobilities
 from pliant.rows.joints import BODY
@@ -17,6 +18,8 @@ from pliant.solve.problem import Problem, Solution
 
 # Rounding of elastic forces relative to stiffness times distance from the origin.
 EPSILON = 1e-13
+# Change of a velocity, relative, that is rounding: of what moves steadily there is nothing to balance.
+STEADY = 1e-11
 # A row that can move nothing has no error: its mobility relative to the largest.
 NO_MOBILITY = 1e-12
 
@@ -33,6 +36,7 @@ def residual(problem: Problem, solution: Solution, equations: str) -> float:
         balance, *parts = balance_squares(*motion, internal, h, rows, weight)
         errors = _row_errors(problem, solution, weight)
     rounding = rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
+    rounding += STEADY**2 * quadratic_diagonal(problem.mass, solution.u)
     total = errors if equations == "explicit" else max(balance - rounding, 0.0) + errors
     return float(np.sqrt(total / max(parts))) if max(parts) > rounding else 0.0
 

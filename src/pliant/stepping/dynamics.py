@@ -87,7 +87,8 @@ def integrate(problem: Problem, solution: Solution) -> State:
         calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
     x = state.x + h * (v if solution.travel is None else solution.travel)
     body_position = state.body_position + h * body_velocity
-    pose = (state.angles, x, body_position, rotation)
+    near = state.angles + h * model.joints.free.rates(state.pose, u)
+    pose = (near, x, body_position, rotation)
     return replace(
         state,
         time=state.time + h,

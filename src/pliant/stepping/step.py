@@ -42,10 +42,20 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
         new = close_gaps(problem, solution, new, solver)
     elif not solution.info.converged:
         solution.info.straying = straying(model, new)
+    solution.info.straying = max(solution.info.straying, _spun(problem, solution))
     clock.lap("drift")
     if model.fragile:
         new = replace(new, broken=broken_blocks(model, new, h))
     return new, _measured(problem, solution, solver, clock)
+
+
+def _spun(problem: Problem, solution: Solution) -> float:
+    """By how many half turns a step changes what a body turns by in it: beyond one, joints may be met by whole turns
+    that nothing asks for, and the step is too long."""
+    change = (solution.u - problem.before)[problem.model.node_count + 1 :: 2]
+    return (
+        float(problem.h * np.linalg.norm(change, axis=1).max(initial=0.0) / np.pi) if problem.rows.table.slices else 0.0
+    )
 
 
 def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> Info:
