@@ -1,5 +1,7 @@
 """Mechanisms for tests: bars on hinges, published cases, simulations that must converge."""
 
+from functools import cache
+
 import numpy as np
 import yaml
 
@@ -13,10 +15,15 @@ EULER, BDF2, DUAL = pl.Newton(), pl.Newton(integrator="bdf2"), pl.Dual()
 ELIMINATED = pl.Dual(eliminate=True)
 
 
+@cache
+def published() -> dict[str, dict]:
+    """What every published case expects, by its name; reading them takes a while."""
+    return {entry["id"]: entry["expected"] for entry in yaml.safe_load(data("cases.yaml").read_text())["cases"]}
+
+
 def case(name: str) -> dict:
     """What a published case expects."""
-    cases = yaml.safe_load(data("cases.yaml").read_text())["cases"]
-    return next(entry["expected"] for entry in cases if entry["id"] == name)
+    return published()[name]
 
 
 def about_y(angle: float) -> tuple[float, float, float, float]:

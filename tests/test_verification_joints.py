@@ -36,19 +36,23 @@ def test_period_of_a_bar_on_a_hinge(solver):
     assert 2 * turned == pytest.approx(case("RIG-02")["a_period"], rel=0.01)
 
 
-def test_point_mass_on_a_hinge():
-    """RIG-01 (IFToMM A01): let go from the horizontal at (-1, 0); 1e-3 m with h = 1e-3 and a method of second order.
-
-    A ball with its centre at a and the inertia I moves as a point at a + I / (m a) = 1 m.
-    """
-    expected, inertia = case("RIG-01")["P1_xy"], 0.01
+def point_mass(solver, dt: float):
+    """A ball with its centre at a and the inertia I, which moves as a point at a + I / (m a) = 1 m; let go from the
+    horizontal on a hinge. Simulation, ball and a."""
+    inertia = 0.01
     arm = (1 + np.sqrt(1 - 4 * inertia)) / 2
     scene = pl.Scene()
     ball = scene.add_rigid(pl.Sphere(0.05), mass=1, inertia=inertia, position=(-arm, 0, 0), collide=False)
     scene.join(pl.Hinge(pl.world, ball, at=(0, 0, 0), axis=Y))
-    sim = scene.simulate(1e-3, solver=BDF2)
-    for time in (1, 2):
-        assert advance(sim, time).pose(ball)[0][[0, 2]] / arm == pytest.approx(expected[str(time)], abs=1e-3)
+    return scene.simulate(dt, solver=solver), ball, arm
+
+
+def test_point_mass_on_a_hinge():
+    """RIG-01 (IFToMM A01) from (-1, 0), at 1 and 2 s; 1e-3 m with h = 1e-3 and a method of second order."""
+    sim, ball, arm = point_mass(BDF2, 1e-3)
+    for time in ("1", "2"):
+        found = advance(sim, float(time)).pose(ball)[0][[0, 2]] / arm
+        assert found == pytest.approx(case("RIG-01")["P1_xy"][time], abs=1e-3)
 
 
 def double_pendulum(solver, dt: float):
@@ -226,6 +230,24 @@ def test_governor_with_stiff_springs(solver):
     for time in ("0.1", "0.5", "1"):
         advance(sim, float(time))
         assert height() == pytest.approx(case("RIG-11")[time]["s"], rel=0.01)
+
+
+@pytest.mark.slow
+def test_governor_for_ten_seconds():
+    """RIG-11 (IFToMM A05) at 2, 5 and 10 s; height of the slider within 1 %."""
+    sim, height = governor(DUAL, 5e-4)
+    for time in ("2", "5", "10"):
+        advance(sim, float(time))
+        assert height() == pytest.approx(case("RIG-11")[time]["s"], rel=0.01)
+
+
+@pytest.mark.slow
+def test_point_mass_for_ten_seconds():
+    """RIG-01 (IFToMM A01) at 5 and 10 s; 1e-3 m with h = 1e-3."""
+    sim, ball, arm = point_mass(BDF2, 1e-3)
+    for time in ("5", "10"):
+        found = advance(sim, float(time)).pose(ball)[0][[0, 2]] / arm
+        assert found == pytest.approx(case("RIG-01")["P1_xy"][time], abs=1e-3)
 
 
 def slider_crank(solver, dt: float):
