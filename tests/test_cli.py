@@ -148,6 +148,30 @@ def test_check_summarises(scene):
     assert "27 nodes, 48 tets, 291 rows" in out and "mass 8 kg soft, 1 kg rigid" in out
 
 
+def test_check_refuses_what_the_solver_would(tmp_path):
+    text = """format = 1
+[[rigid]]
+name = "a"
+shape = { box = [0.2, 0.2, 0.2] }
+mass = 1.0
+[[joint]]
+type = "hinge"
+name = "elbow"
+a = "world"
+b = "a"
+at = [0, 0, 0]
+axis = [0, 0, 1]
+motor = { velocity = 1.0 }
+[run]
+dt = 0.01
+seconds = 1
+solver = "xpbd"
+"""
+    path = tmp_path / "arm.toml"
+    path.write_text(text)
+    assert "Xpbd has no place for a motor" in pliant("check", path, code=1)[1]
+
+
 def test_check_lists_every_error(scene):
     scene.write_text(TOML.replace("young", "yung").replace('"stress"', '"heat"'))
     errors = pliant("check", scene, code=1)[1]

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.output.joint_view import joint_strokes
-from pliant.output.scene_view import picture
 from pliant.rotations import axis_quaternion
 
 G = 9.81
@@ -302,77 +300,6 @@ def test_explicit_and_eliminated_solvers_honour_what_joints_have():
         test_rack_and_screw_travel_as_they_turn(solver)
 
 
-@pytest.mark.parametrize(
-    "options, what",
-    [
-        ({"motor": pl.Motor(velocity=1.0)}, "a motor, friction or a spring"),
-        ({"free": FREE(limits=(-1, 1), restitution=0.5)}, "restitution of limits"),
-        ({"break_force": 3.0}, "joints that break"),
-    ],
-)
-def test_xpbd_refuses_what_it_has_no_place_for(options, what):
-    scene = pl.Scene()
-    scene.join(pl.Hinge(pl.world, block(scene), at=(0, 0, 0), axis=(0, 0, 1), name="elbow", **options))
-    with pytest.raises(pl.SceneError, match=f"Xpbd has no place for {what}.*elbow"):
-        scene.simulate(dt=0.01, solver=pl.Xpbd())
-
-
-BAD = {
-    "zero axis": (
-        lambda b: pl.Slider(pl.world, b, at=(0, 0, 0), axis=(0, 0, 0)),
-        "slider joint axis must be a direction",
-    ),
-    "limits": (lambda b: pl.Slider(pl.world, b, at=(0, 0, 0), axis=(1, 0, 0), limits=(1, -1)), "must be in order"),
-    "itself": (lambda b: pl.Ball(b, b, at=(0, 0, 0)), "two different things"),
-    "axes": (
-        lambda b: pl.Universal(pl.world, b, at=(0, 0, 0), axis=(1, 0, 0), second_axis=(1, 1, 0)),
-        "must be perpendicular",
-    ),
-    "along": (lambda b: pl.Planar(pl.world, b, at=(0, 0, 0), axis=(0, 0, 1), along=(0, 1, 1)), "must lie in the plane"),
-    "coordinate": (lambda b: pl.Cylindrical(pl.world, b, (0, 0, 0), (1, 0, 0), angle=3), "must be a pliant.Coordinate"),
-    "two ways": (
-        lambda b: pl.Hinge(pl.world, b, (0, 0, 0), (1, 0, 0), limits=(-1, 1), free=FREE(friction=1)),
-        "stand in free, or beside it",
-    ),
-    "spring": (lambda b: pl.Spring(pl.world, b, ((0, 0, 0), (1, 0, 0)), stiffness=0), "needs a stiffness above 0"),
-    "tendon": (lambda b: pl.Tendon([(b, (0, 0, 0))]), "two or more pairs"),
-    "attach": (lambda b: pl.Attach(pl.world, b), "needs a soft body as b"),
-    "break": (lambda b: pl.Ball(pl.world, b, at=(0, 0, 0), break_force=0), "ball joint break_force must be"),
-    "free": (lambda b: FREE(restitution=0.5), "go with limits"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_joints_say_what_is_wrong(case):
-    make, message = BAD[case]
-    with pytest.raises(pl.SceneError, match=message):
-        make(block(pl.Scene()))
-
-
-def test_joints_must_hold_something_that_moves_and_not_from_afar():
-    scene = pl.Scene()
-    wall = scene.add_rigid(pl.Box((1, 1, 1)), static=True, name="wall")
-    scene.join(pl.Hinge(pl.world, wall, at=(0, 0, 0), axis=(0, 0, 1), name="dead"))
-    with pytest.raises(pl.SceneError, match="hinge joint 'dead' holds only things that do not move: 'world', 'wall'"):
-        scene.simulate(dt=0.01)
-    scene = pl.Scene()
-    scene.join(pl.Ball(pl.world, block(scene), at=(1e7, 0, 0), name="far"))
-    with pytest.raises(pl.SceneError, match=r"'far': its point \(10000000.0, 0.0, 0.0\) is 1e\+07 m away"):
-        scene.simulate(dt=0.01)
-
-
-def test_gear_needs_a_ratio_and_joints_of_the_scene():
-    scene = pl.Scene()
-    one = pl.Hinge(pl.world, block(scene), at=(0, 0, 0), axis=(0, 0, 1))
-    two = scene.join(pl.Hinge(pl.world, block(scene, (1, 0, 0)), at=(1, 0, 0), axis=(0, 0, 1)))
-    with pytest.raises(pl.SceneError, match="gear joint ratio must not be 0"):
-        pl.Gear(one, two, 0)
-    with pytest.raises(pl.SceneError, match="is not a joint of this scene"):
-        scene.join(pl.Gear(one, two, 2))
-    with pytest.raises(pl.SceneError, match="must be a joint with a free travel"):
-        pl.Rack(one, two, 0.1)
-
-
 def test_attached_finger_bends_with_its_link_and_tears_off(tmp_path):
     """A soft block in a rigid cup follows it; a pull beyond what its nodes stand tears it off."""
     scene = pl.Scene(gravity=(0, 0, 0))
@@ -407,20 +334,3 @@ def test_soft_bodies_attached_along_their_faces_hold_together():
     ends = [sim.positions(body)[np.linalg.norm(body.nodes.positions - corner, axis=1) < 1e-9] for body in (left, right)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-7)
     assert sim.info.converged and ends[0][0, 2] < -0.01
-
-
-def test_joints_are_drawn_when_asked(tmp_path):
-    scene = pl.Scene()
-    one, two = block(scene), block(scene, (1, 0, 0))
-    scene.join(pl.Hinge(pl.world, one, at=(0, 0, -0.2), axis=(0, 1, 0), limits=(-1, 1)))
-    scene.join(pl.Slider(pl.world, two, at=(1, 0, 0), axis=(1, 0, 0)))
-    scene.join(pl.Tendon([(one, (0, 0, 0.1)), (pl.world, (0.5, 0, 1)), (two, (1, 0, 0.1))], name="rope"))
-    sim = scene.simulate(dt=0.01)
-    lines = joint_strokes(sim, False, 1.0)
-    assert [len(line.points) for line in lines] == [3]
-    assert lines[0].points[1] == pytest.approx([0.5, 0, 1])
-    # two axes, two anchors, two limits
-    assert len(joint_strokes(sim, True, 1.0)) == 1 + 2 + 2 + 2
-    plain, marked = (picture(sim, (160, 90), color="none", joints=joints) for joints in (False, True))
-    assert plain.shape == marked.shape and np.any(plain != marked)
-    sim.save(tmp_path / "joints.png", joints=True)

@@ -58,9 +58,12 @@ def check(scene: Path) -> None:
     """Check the scene file SCENE: what is in it, or all that is wrong with it."""
     from pliant import scene_file
     from pliant.model.build import build
+    from pliant.solve.make import check_solver
 
     file = scene_file.read(scene)
-    model, _ = build(file.scene)
+    solver = file.run.solver
+    model, _ = build(file.scene, getattr(solver, "elements_as_rows", False))
+    check_solver(solver, model)
     masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
     click.echo(f"{scene}: a good scene file")
     for body in file.scene.bodies:

@@ -19,23 +19,31 @@ CONSTANT_LAWS = tuple(name for name, law in LAWS.items() if not law.rotates)
 
 def make_solver(options, model, state, dtype: str):
     """The solver for these options; a feature of the scene it cannot honour is refused here."""
+    check_solver(options, model)
     if isinstance(options, Newton):
-        _refuse_flow(model)
         return NewtonSolver(options, model, state)
     if isinstance(options, Dual):
-        _refuse_what_is_no_rows(model, "Dual")
         return EliminatedSolver(options, model, state) if options.eliminate else DualSolver(options, model, dtype)
     if isinstance(options, Linear):
-        _refuse_beyond_linear(options, model)
         return LinearSolver(options, model)
-    if isinstance(options, Explicit):
+    return ExplicitSolver(options, model) if isinstance(options, Explicit) else XpbdSolver(options, model)
+
+
+def check_solver(options, model) -> None:
+    """Refuse what the solver of these options cannot honour."""
+    if isinstance(options, Newton):
+        _refuse_flow(model)
+    elif isinstance(options, Dual):
+        _refuse_what_is_no_rows(model, "Dual")
+    elif isinstance(options, Linear):
+        _refuse_beyond_linear(options, model)
+    elif isinstance(options, Explicit):
         _refuse_beyond_explicit(options, model)
-        return ExplicitSolver(options, model)
-    if isinstance(options, Xpbd):
+    elif isinstance(options, Xpbd):
         _refuse_what_is_no_rows(model, "Xpbd")
         _refuse_beyond_xpbd(model)
-        return XpbdSolver(options, model)
-    raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
+    else:
+        raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
 
 
 def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:
