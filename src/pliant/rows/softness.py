@@ -2,7 +2,9 @@
 
 Every renewal of the shifts leaves the part R / (R + m) of an error that sees the mobility m. Along a chain of light
 links that carries a heavy load m is that of the load, far below that of the links at a row's own ends: the compliance R
-is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect.
+is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect. In the same way rows
+between directions see the least moment of inertia of a slender link where it turns about its length, and the greatest
+of its neighbours in a chain that is not straight.
 """
 
 import numpy as np
@@ -10,7 +12,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from pliant.kernels.lanes import LANES
-from pliant.rows.joints import BODY, FACE, NODE
+from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, NODE, PERPENDICULAR
 
 # Compliance of joints relative to the mobility of what they touch, in float64 and in float32, and least ratios there.
 SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}
@@ -21,16 +23,40 @@ def joint_softness(model, dtype) -> np.ndarray:
     blocks = model.joints
     softness, least = SOFTNESS[np.dtype(dtype).itemsize]
     out = np.full((len(blocks.start) - 1, 3, LANES), softness)
-    ratio = np.maximum(_mass_ratios(model), least)
+    ratio = np.where(_on_directions(blocks), _inertia_ratios(model), _mass_ratios(model))
+    ratio = np.maximum(ratio, least)
     out[blocks.slice, :, blocks.lane] = (softness * ratio)[:, None]
     return out
 
 
+def _on_directions(blocks) -> np.ndarray:
+    """Which blocks (n,) hold directions of rigid bodies."""
+    return np.isin(blocks.family, (ANGULAR, ALIGN, PERPENDICULAR))
+
+
+def _inertia_ratios(model) -> np.ndarray:
+    """For every block (n,), the least over the greatest moment of inertia of all bodies that joints connect with it."""
+    nodes, static = np.full(model.node_count, np.nan), model.static
+    low, high = (np.where(static, np.nan, each) for each in (model.body_inertia.min(1), model.body_inertia.max(1)))
+    ends = (
+        [np.concatenate([nodes, each, [np.nan]]) for each in (low, high)]
+        if len(static)
+        else [np.append(nodes, np.nan)] * 2
+    )
+    return np.where(_on_directions(model.joints), _ratios(model, *ends), 1.0)
+
+
 def _mass_ratios(model) -> np.ndarray:
     """For every block (n,), the lightest over the heaviest mass of all that joints connect with it."""
+    mass = np.concatenate([model.node_mass, np.where(model.static, np.nan, model.body_mass), [np.nan]])
+    return _ratios(model, mass, mass)
+
+
+def _ratios(model, least: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """For every block (n,), the least over the greatest of what all things (nodes, bodies, the world) that joints
+    connect with it have; NaN for what does not move."""
     blocks, n = model.joints, model.node_count
     first, second = _representative(blocks.a, n), _representative(blocks.b, n)
-    mass = np.concatenate([model.node_mass, np.where(model.static, np.nan, model.body_mass), [np.nan]])
     size = len(mass)
     world = size - 1
     first, second = np.where(first < 0, world, first), np.where(second < 0, world, second)
@@ -41,7 +67,7 @@ def _mass_ratios(model) -> np.ndarray:
     touched = np.unique(np.concatenate([first, second]))
     touched = touched[moving[touched]]
     low, high = np.full(group.max() + 1, np.inf), np.zeros(group.max() + 1)
-    np.minimum.at(low, group[touched], mass[touched])
+    np.minimum.at(low, group[touched], least[touched])
     np.maximum.at(high, group[touched], mass[touched])
     own = np.where(moving[first], group[first], group[second])
     return np.where(high[own] > 0, low[own] / np.maximum(high[own], 1e-300), 1.0)
