@@ -26,10 +26,10 @@ def _fill(values, first):
 
 def _total(values):
     _FILL(values, 1)
-    total = np.zeros(2)
+    total = 0.0
     for index in numba.prange(len(values)):
-        total[0] += values[index]
-    return total[0]
+        total += values[index]
+    return total
 
 
 _FILL = kernel_in(cache_folder(), _fill, parallel=False)
