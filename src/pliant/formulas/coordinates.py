@@ -7,7 +7,20 @@ by q' = t . (w_b - w_a); every formula returns q [rad] and t.
 import math
 
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal
-from pliant.formulas.matrix3 import add, cross, dot, multiply, norm, scale, subtract
+from pliant.formulas.matrix3 import (
+    add,
+    add_matrices,
+    cross,
+    dot,
+    multiply,
+    multiply_transpose,
+    negative,
+    norm,
+    outer,
+    scale,
+    subtract,
+)
+from pliant.formulas.rotation import quaternion_unit, rotation_vector
 from pliant.jit import formula
 
 
@@ -76,69 +89,25 @@ def face_turns(p0, p1, p2):
     size = norm(edge)
     t = scale(1.0 / (size * size), cross(n, edge))
     across = cross_matrix(n)
-    spin = (
-        n[0] * t[0],
-        n[0] * t[1],
-        n[0] * t[2],
-        n[1] * t[0],
-        n[1] * t[1],
-        n[1] * t[2],
-        n[2] * t[0],
-        n[2] * t[1],
-        n[2] * t[2],
-    )
+    spin = outer(n, t)
     j0 = multiply(across, face_jacobian(0.0, 1.0, subtract(p2, p1), n, length))
     j1 = multiply(across, face_jacobian(0.0, 1.0, subtract(p0, p2), n, length))
     j2 = multiply(across, face_jacobian(0.0, 1.0, subtract(p1, p0), n, length))
-    return _sum(j0, -1.0, spin), _sum(j1, 1.0, spin), j2
-
-
-@formula
-def _sum(a, s, b):
-    """a + s b of matrices (9)."""
-    return (
-        a[0] + s * b[0],
-        a[1] + s * b[1],
-        a[2] + s * b[2],
-        a[3] + s * b[3],
-        a[4] + s * b[4],
-        a[5] + s * b[5],
-        a[6] + s * b[6],
-        a[7] + s * b[7],
-        a[8] + s * b[8],
-    )
+    return add_matrices(j0, negative(spin)), add_matrices(j1, spin), j2
 
 
 @formula
 def rotation_error(a, b):
-    """Rotation vector [rad] of b a^T, angle in [0, pi], of two frames."""
-    r00 = b[0] * a[0] + b[1] * a[1] + b[2] * a[2]
-    r01 = b[0] * a[3] + b[1] * a[4] + b[2] * a[5]
-    r02 = b[0] * a[6] + b[1] * a[7] + b[2] * a[8]
-    r10 = b[3] * a[0] + b[4] * a[1] + b[5] * a[2]
-    r11 = b[3] * a[3] + b[4] * a[4] + b[5] * a[5]
-    r12 = b[3] * a[6] + b[4] * a[7] + b[5] * a[8]
-    r20 = b[6] * a[0] + b[7] * a[1] + b[8] * a[2]
-    r21 = b[6] * a[3] + b[7] * a[4] + b[8] * a[5]
-    r22 = b[6] * a[6] + b[7] * a[7] + b[8] * a[8]
-    return _rotation_vector_of(r00, r01, r02, r10, r11, r12, r20, r21, r22)
-
-
-@formula
-def _rotation_vector_of(r00, r01, r02, r10, r11, r12, r20, r21, r22):
-    """Rotation vector of a rotation matrix, by its quaternion with the largest part first (Shepperd)."""
-    trace = r00 + r11 + r22
-    if trace >= r00 and trace >= r11 and trace >= r22:
-        w, x, y, z = 1.0 + trace, r21 - r12, r02 - r20, r10 - r01
-    elif r00 >= r11 and r00 >= r22:
-        w, x, y, z = r21 - r12, 1.0 + r00 - r11 - r22, r01 + r10, r02 + r20
-    elif r11 >= r22:
-        w, x, y, z = r02 - r20, r01 + r10, 1.0 - r00 + r11 - r22, r12 + r21
+    """Rotation vector [rad] of b a^T, angle in [0, pi], of two frames; by the quaternion with its largest part first
+    (Shepperd)."""
+    r = multiply_transpose(b, a)
+    trace = r[0] + r[4] + r[8]
+    if trace >= r[0] and trace >= r[4] and trace >= r[8]:
+        q = (1.0 + trace, r[7] - r[5], r[2] - r[6], r[3] - r[1])
+    elif r[0] >= r[4] and r[0] >= r[8]:
+        q = (r[7] - r[5], 1.0 + r[0] - r[4] - r[8], r[1] + r[3], r[2] + r[6])
+    elif r[4] >= r[8]:
+        q = (r[2] - r[6], r[1] + r[3], 1.0 - r[0] + r[4] - r[8], r[5] + r[7])
     else:
-        w, x, y, z = r10 - r01, r02 + r20, r12 + r21, 1.0 - r00 - r11 + r22
-    size = math.sqrt(x * x + y * y + z * z)
-    sign = 1.0 if w >= 0.0 else -1.0
-    angle = 2.0 * math.atan2(size, sign * w)
-    # near zero the angle is 2 size / w, whatever the size of the quaternion
-    factor = sign * (angle / size if size > 1e-12 * abs(w) else 2.0 / abs(w))
-    return (factor * x, factor * y, factor * z)
+        q = (r[3] - r[1], r[2] + r[6], r[5] + r[7], 1.0 - r[0] - r[4] + r[8])
+    return rotation_vector(quaternion_unit(q))

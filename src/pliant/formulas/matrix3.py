@@ -93,6 +93,44 @@ def multiply_transpose(a, b):
 
 
 @formula
+def outer(s, v):
+    """s v^T (9)."""
+    return (
+        s[0] * v[0],
+        s[0] * v[1],
+        s[0] * v[2],
+        s[1] * v[0],
+        s[1] * v[1],
+        s[1] * v[2],
+        s[2] * v[0],
+        s[2] * v[1],
+        s[2] * v[2],
+    )
+
+
+@formula
+def negative(a):
+    """-a (9)."""
+    return (-a[0], -a[1], -a[2], -a[3], -a[4], -a[5], -a[6], -a[7], -a[8])
+
+
+@formula
+def add_matrices(a, b):
+    """a + b (9)."""
+    return (
+        a[0] + b[0],
+        a[1] + b[1],
+        a[2] + b[2],
+        a[3] + b[3],
+        a[4] + b[4],
+        a[5] + b[5],
+        a[6] + b[6],
+        a[7] + b[7],
+        a[8] + b[8],
+    )
+
+
+@formula
 def determinant(a):
     return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6])
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.model.places import face_axes
 from pliant.rotations import conjugate, matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.rows.joints import BODY, FACE, WORLD
 from pliant.scene.bodies import Rigid, Soft
@@ -30,7 +31,7 @@ class Anchorer:
             return BODY, (i, 0, 0), local, 0.0, multiply_quaternions(conjugate(self.rotation[i]), frame)
         first = self.node_start[self.soft_index[id(thing)]]
         face, barycentric, offset = nearest_face(thing, point)
-        own = multiply_quaternions(conjugate(_face_quaternion(thing.nodes.positions[face])), frame)
+        own = multiply_quaternions(conjugate(matrix_quaternion(face_axes(thing.nodes.positions[face]))), frame)
         return FACE, tuple(face + first), barycentric, offset, own
 
     def node(self, soft: Soft, node: int):
@@ -38,14 +39,6 @@ class Anchorer:
         first = self.node_start[self.soft_index[id(soft)]]
         others = soft.mesh.beside(node)
         return FACE, (node + first, others[0] + first, others[1] + first), np.array([1.0, 0.0, 0.0]), 0.0, NO_FRAME
-
-
-def _face_quaternion(corners: np.ndarray) -> np.ndarray:
-    """The orientation of a triangle: x along its first edge, z along its normal (formulas.coordinates.face_frame)."""
-    edge = corners[1] - corners[0]
-    normal = np.cross(edge, corners[2] - corners[0])
-    x, z = edge / np.linalg.norm(edge), normal / np.linalg.norm(normal)
-    return matrix_quaternion(np.stack([x, np.cross(z, x), z], axis=1))
 
 
 def nearest_face(body: Soft, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from pliant.model.places import anchor_position
 from pliant.rows import joints as joint_rows
-from pliant.rows.joints import BODY, BROKEN, COUPLING, FACE, POINT_WIDTH, TURN_WIDTH, JointBlocks
+from pliant.rows.joints import BODY, BROKEN, COUPLING, POINT_WIDTH, TURN_WIDTH, JointBlocks
 from pliant.rows.table import Rows
 
 
@@ -37,28 +38,14 @@ def _block_wrench(blocks: JointBlocks, rows: Rows, state, k: int) -> tuple[np.nd
     impulse = state.impulses.joints[s, :, lane]
     count = int(width[anchors.kind[k]])
     parts = [rows.jacobian[entry + e, :, lane].reshape(3, 3).T @ impulse for e in range(count)]
-    triples, n = rows.triples[entry : entry + count, lane], len(state.x)
+    point = anchor_position(anchors, k, state)
     if anchors.kind[k] == BODY:
-        body = int(anchors.index[k, 0])
-        arm = _rotated(state.body_rotation[body], anchors.local[k])
-        point = state.body_position[body] + arm
+        arm = point - state.body_position[anchors.index[k, 0]]
         linear = parts[0] if on_points else np.zeros(3)
-        moment = parts[-1] - np.cross(arm, linear)
-        return sign * linear, sign * moment, point
-    nodes = state.x[triples % max(n, 1)]
-    if anchors.kind[k] == FACE:
-        corners = state.x[anchors.index[k]]
-        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        point = anchors.local[k] @ corners + anchors.offset[k] * normal / np.linalg.norm(normal)
-    else:
-        point = nodes[0]
+        return sign * linear, sign * (parts[-1] - np.cross(arm, linear)), point
+    nodes = state.x[rows.triples[entry : entry + count, lane]]
     moment = sum(np.cross(node - point, part) for node, part in zip(nodes, parts))
     return sign * np.sum(parts, axis=0), sign * moment, point
-
-
-def _rotated(quaternion: np.ndarray, v: np.ndarray) -> np.ndarray:
-    w, u = quaternion[0], quaternion[1:]
-    return v + 2 * np.cross(u, np.cross(u, v) + w * v)
 
 
 def broken_blocks(model, state, h: float) -> np.ndarray:

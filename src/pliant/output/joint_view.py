@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.rotations import multiply_quaternions, rotation_matrix
-from pliant.rows.joints import ANGLE, BODY, DISTANCE, FACE, LIMIT, NODE, ROPE, TRAVEL
+from pliant.model.places import anchor_axes, anchor_position
+from pliant.rows.joints import ANGLE, DISTANCE, LIMIT, ROPE, TRAVEL
 
 LINE_COLOR, AXIS_COLOR, LIMIT_COLOR = "#333a42", "#e0a030", "#c23b3b"
 
@@ -34,7 +34,7 @@ def _marks(blocks, state, length: float) -> list[Stroke]:
     """Axes of free coordinates with their anchors, and where their limits are."""
     free, strokes = blocks.free, []
     for number in range(len(free.kind)):
-        point, frame = anchor_position(free.a, number, state), _frame(free.a, number, state)
+        point, frame = anchor_position(free.a, number, state), anchor_axes(free.a, number, state)
         axis = frame[:, 2]
         strokes.append(Stroke(np.array([point - length * axis, point + length * axis]), AXIS_COLOR))
         strokes.append(Stroke(anchor_position(free.b, number, state)[None], AXIS_COLOR))
@@ -52,31 +52,3 @@ def _limit(kind: int, point: np.ndarray, frame: np.ndarray, bound: float, length
         return Stroke(np.array([centre - 0.5 * length * frame[:, 0], centre + 0.5 * length * frame[:, 0]]), LIMIT_COLOR)
     way = np.cos(bound) * frame[:, 0] + np.sin(bound) * frame[:, 1] if kind == ANGLE else frame[:, 2]
     return Stroke(np.array([point, point + length * way]), LIMIT_COLOR)
-
-
-def anchor_position(anchors, k: int, state) -> np.ndarray:
-    """World position (3,) [m] of an anchor."""
-    kind, index, local = anchors.kind[k], anchors.index[k], anchors.local[k]
-    if kind == BODY:
-        return state.body_position[index[0]] + rotation_matrix(state.body_rotation[index[0]]) @ local
-    if kind == NODE:
-        return state.x[index[0]]
-    if kind == FACE:
-        corners = state.x[index]
-        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        return local @ corners + anchors.offset[k] * normal / np.linalg.norm(normal)
-    return local
-
-
-def _frame(anchors, k: int, state) -> np.ndarray:
-    """Axes (3, 3), in columns, of the joint's frame on one side."""
-    kind, index, own = anchors.kind[k], anchors.index[k], anchors.frame[k]
-    if kind == BODY:
-        return rotation_matrix(multiply_quaternions(state.body_rotation[index[0]], own))
-    if kind != FACE:
-        return rotation_matrix(own)
-    corners = state.x[index]
-    edge = corners[1] - corners[0]
-    normal = np.cross(edge, corners[2] - corners[0])
-    x, z = edge / np.linalg.norm(edge), normal / np.linalg.norm(normal)
-    return np.stack([x, np.cross(z, x), z], axis=1) @ rotation_matrix(own)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.checks import at_time
+from pliant.formulas.joints import soft_row
 from pliant.kernels.cpu.anchors import BODY, FACE, NODE, WORLD, AnchorArrays
 from pliant.kernels.cpu.coordinates import ANGLE, LENGTH, SWING, TRAVEL, TWIST
 from pliant.kernels.cpu.joints import (
@@ -239,10 +240,10 @@ def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0
     if not len(blocks.family):
         return error
     fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
-    # equalities as springs with damping (theory section 2): R = 1/(h (h k + d)), b = -k/(h k + d) C
-    factor = 1 / (h + blocks.compliance * blocks.damping)
+    # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
+    softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
     place = (blocks.slice, slice(None), blocks.lane)
-    rows.compliance[place] = (blocks.compliance * factor / h)[:, None]
+    rows.compliance[place] = softness[:, None]
     rows.target[place] = -factor[:, None] * error[place]
     limits = blocks.limits
     rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0  # they push only inwards

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.formulas.coordinates import face_frame, face_turns
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point
-from pliant.formulas.matrix3 import add, multiply, multiply_vector, subtract
+from pliant.formulas.matrix3 import add, multiply, multiply_vector, negative, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
 from pliant.jit import kernel
 
@@ -96,9 +96,7 @@ def store_point(anchor, arm, rows, x, entry, lane, triples, jacobian):
     if kind == BODY:
         first = x.shape[0] + 2 * index[0]
         store(jacobian, triples, entry, lane, first, rows)
-        turn = cross_matrix(arm)
-        back = (-turn[0], -turn[1], -turn[2], -turn[3], -turn[4], -turn[5], -turn[6], -turn[7], -turn[8])
-        store(jacobian, triples, entry + 1, lane, first + 1, multiply(rows, back))
+        store(jacobian, triples, entry + 1, lane, first + 1, multiply(rows, negative(cross_matrix(arm))))
         return entry + 2
     if kind == FACE:
         p0, p1, p2 = vector_at(x, index[0]), vector_at(x, index[1]), vector_at(x, index[2])

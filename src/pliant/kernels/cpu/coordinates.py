@@ -1,29 +1,13 @@
 """Coordinates of joints, for limits, motors and couplings: their values and Jacobians."""
 
 from pliant.formulas.coordinates import axis, hinge_angle, swing_angle, twist_angle
-from pliant.formulas.matrix3 import cross, dot, norm, scale, subtract
+from pliant.formulas.matrix3 import cross, dot, norm, outer, scale, subtract
 from pliant.jit import kernel
 from pliant.kernels.cpu.anchors import add_turn, anchor_at, anchor_frame, anchor_point, store_point, store_turn
 
 # An angle about the z axis of side a, travel along it, the length of a path through all anchors; of a ball joint the
 # angle between z axes, and the turn about them.
 ANGLE, TRAVEL, LENGTH, SWING, TWIST = range(5)
-
-
-@kernel
-def outer(s, v):
-    """s v^T (9)."""
-    return (
-        s[0] * v[0],
-        s[0] * v[1],
-        s[0] * v[2],
-        s[1] * v[0],
-        s[1] * v[1],
-        s[1] * v[2],
-        s[2] * v[0],
-        s[2] * v[1],
-        s[2] * v[2],
-    )
 
 
 @kernel

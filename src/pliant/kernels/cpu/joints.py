@@ -6,7 +6,18 @@ import numpy as np
 
 from pliant.formulas.coordinates import axis, rotation_error
 from pliant.formulas.joints import tangent_frame, turning_stiffness
-from pliant.formulas.matrix3 import add, cross, dot, multiply, norm, scale, subtract, transpose
+from pliant.formulas.matrix3 import (
+    add,
+    cross,
+    dot,
+    multiply,
+    multiply_vector,
+    negative,
+    norm,
+    scale,
+    subtract,
+    transpose,
+)
 from pliant.formulas.rotation import inverse_turn_jacobian, quaternion_matrix, turn_jacobian
 from pliant.jit import kernel
 from pliant.kernels.cpu.anchors import (
@@ -53,11 +64,6 @@ class JointArrays(NamedTuple):
 
 
 @kernel
-def _negative(j):
-    return (-j[0], -j[1], -j[2], -j[3], -j[4], -j[5], -j[6], -j[7], -j[8])
-
-
-@kernel
 def _fill_turning(blocks, k, x, rotation, triples, jacobian):
     """Rows of a block between orientations; returns its errors [rad]."""
     lane, entry, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
@@ -66,7 +72,7 @@ def _fill_turning(blocks, k, x, rotation, triples, jacobian):
     if family == ANGULAR:
         error = rotation_error(frame_a, frame_b)
         jb = inverse_turn_jacobian(error)
-        ja = _negative(transpose(jb))
+        ja = negative(transpose(jb))
     else:
         z = axis(frame_a, 2)
         if family == ALIGN:
@@ -79,7 +85,7 @@ def _fill_turning(blocks, k, x, rotation, triples, jacobian):
             u = cross(own, z)
             error = (dot(own, z), 0.0, 0.0)
             jb = (u[0], u[1], u[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        ja = _negative(jb)
+        ja = negative(jb)
     entry = store_turn(a, ja, x, entry, lane, triples, jacobian)
     store_turn(b, jb, x, entry, lane, triples, jacobian)
     return error
@@ -102,7 +108,7 @@ def _fill_points(blocks, k, x, position, rotation, triples, jacobian):
     u = axis(frame, 0) if on_line else axis(frame, 2)
     v = axis(frame, 1) if on_line else (0.0, 0.0, 0.0)
     rows = (u[0], u[1], u[2], v[0], v[1], v[2], 0.0, 0.0, 0.0)
-    entry = store_point(a, arm_a, _negative(rows), x, first, lane, triples, jacobian)
+    entry = store_point(a, arm_a, negative(rows), x, first, lane, triples, jacobian)
     ud, vd = cross(u, d), cross(v, d)  # the directions turn with side a
     add_turn(a, (ud[0], ud[1], ud[2], vd[0], vd[1], vd[2], 0.0, 0.0, 0.0), x, first, lane, jacobian)
     store_point(b, arm_b, rows, x, entry, lane, triples, jacobian)
@@ -126,7 +132,7 @@ def _fill_distance(blocks, k, x, position, rotation, tangents, triples, jacobian
     t1, t2 = tangent_frame(n)
     t = 1.0 if tangents else 0.0
     rows = (s * n[0], s * n[1], s * n[2], t * t1[0], t * t1[1], t * t1[2], t * t2[0], t * t2[1], t * t2[2])
-    entry = store_point(a, arm_a, _negative(rows), x, first, lane, triples, jacobian)
+    entry = store_point(a, arm_a, negative(rows), x, first, lane, triples, jacobian)
     store_point(b, arm_b, rows, x, entry, lane, triples, jacobian)
     return (s * length + blocks.rest[k, 0], 0.0, 0.0)
 
@@ -199,12 +205,7 @@ def _add_turning(anchor, impulse, jacobian, entry, lane, h, rotation, out):
         pull = add(scale(impulse[0], (j[0], j[1], j[2])), scale(impulse[1], (j[3], j[4], j[5])))
         pull = add(pull, scale(impulse[2], (j[6], j[7], j[8])))
         frame = quaternion_matrix(quaternion_at(rotation, index[0]))
-        arm = (
-            frame[0] * local[0] + frame[1] * local[1] + frame[2] * local[2],
-            frame[3] * local[0] + frame[4] * local[1] + frame[5] * local[2],
-            frame[6] * local[0] + frame[7] * local[1] + frame[8] * local[2],
-        )
-        stiffness = turning_stiffness(arm, pull)
+        stiffness = turning_stiffness(multiply_vector(frame, local), pull)
         for c in range(6):
             out[index[0], c] += h * stiffness[c]
         return entry + 2
