@@ -267,13 +267,15 @@ def test_swing_and_twist_of_a_ball_are_limited(solver):
     arm = rod(scene, (0, 0, 0), (0, 0, -1))
     arm.force((30, 0, 0))
     arm.torque((0, 0, 0.01))
-    scene.join(pl.Ball(pl.world, arm, at=(0, 0, 0), axis=(0, 0, 1), swing=0.5, twist=(-0.3, 0.3)))
+    ball = scene.join(pl.Ball(pl.world, arm, at=(0, 0, 0), axis=(0, 0, 1), swing=0.5, twist=(-0.3, 0.3)))
     sim = scene.simulate(dt=1 / 100, solver=solver)
     for _ in range(200):
         sim.step()
     direction = sim.pose(arm)[0]
     angle = np.arctan2(np.hypot(*direction[:2]), -direction[2])
     assert angle == pytest.approx(0.5, abs=2e-3)
+    assert sim.joint_position(ball, "swing") == pytest.approx(angle, abs=1e-5)  # Dual: gaps
+    assert sim.limit_state(ball, "swing") == "high" and sim.joint_position(ball, "twist") < 0.3 + 1e-3
 
 
 def test_joints_break_and_stay_broken(solver, tmp_path):

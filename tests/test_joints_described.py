@@ -53,6 +53,13 @@ BAD = {
     "attach": (lambda b: pl.Attach(pl.world, b), "needs a soft body as b"),
     "break": (lambda b: pl.Ball(pl.world, b, at=(0, 0, 0), break_force=0), "ball joint break_force must be"),
     "free": (lambda b: FREE(restitution=0.5), "go with limits"),
+    "rest": (lambda b: FREE(rest=0.5), "goes with a stiffness"),
+    "damping": (lambda b: pl.Ball(pl.world, b, at=(0, 0, 0), damping=3), "this one is rigid"),
+    "rope torque": (lambda b: pl.Rope(pl.world, b, ((0, 0, 0), (1, 0, 0)), break_torque=3), "carries no torque"),
+    "torsion force": (
+        lambda b: pl.Torsion(pl.world, b, at=(0, 0, 0), axis=(0, 0, 1), stiffness=1, break_force=3),
+        "has a break_torque",
+    ),
 }
 
 
@@ -85,6 +92,9 @@ def test_gear_needs_a_ratio_and_joints_of_the_scene():
         scene.join(pl.Gear(one, two, 2))
     with pytest.raises(pl.SceneError, match="must be a joint with a free travel"):
         pl.Rack(one, two, 0.1)
+    gear = scene.join(pl.Gear(scene.join(one), two, 2))
+    with pytest.raises(pl.SceneError, match="is a coupling, whose forces act in the joints it ties"):
+        scene.simulate(dt=0.01).step().reaction_torque(gear)
 
 
 def test_joints_are_drawn_when_asked(tmp_path):

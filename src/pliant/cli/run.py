@@ -55,7 +55,8 @@ def run(scene: Path, out: Path, checkpoint: str | None, as_json: bool, **options
         dt=settings.dt, solver=settings.solver, precision=settings.precision, threads=settings.threads
     )
     names = [scene.stem + name if name.startswith(".") else name for name in settings.output]
-    recorder = Recorder(sim, out, names, settings.frames_per_second, color=settings.color, camera=settings.camera)
+    looks = {"color": settings.color, "camera": settings.camera, "joints": settings.joints}
+    recorder = Recorder(sim, out, names, settings.frames_per_second, **looks)
     log = run_recorded(sim, settings.seconds, recorder, progress=False if as_json else None)
     if end is not None:
         sim.checkpoint(end)

@@ -188,6 +188,7 @@ def _ball(joint: Ball, anchor: Anchorer, places: dict) -> list[Block]:
     blocks = [Block(rows.BALL, a, b)]
     if joint.swing is not None:
         limit = {"factor": (0.0, -1.0, 0.0), "rest": (0.0, joint.swing, 0.0)}
+        limit["which"] = (places[id(joint), "swing"][-1], 0)
         blocks.append(Block(rows.LIMIT, a, b, coordinate=(rows.SWING, 0), **limit))
     if joint.twist is not None:
         number = places[id(joint), "twist"][-1]
@@ -254,8 +255,13 @@ def _free(joint, anchor: Anchorer) -> dict[str, tuple]:
         ways = {"first": x, "second": np.cross(z, x)}
         free = {n: (rows.TRAVEL, *_sides(joint, anchor, axis_quaternion(way))) for n, way in ways.items()}
         return free | {"angle": (rows.ANGLE, *_sides(joint, anchor, axis_quaternion(z)))}
-    if isinstance(joint, Ball) and joint.twist is not None:
-        return {"twist": (rows.TWIST, *_sides(joint, anchor, axis_quaternion(joint.axis)))}
+    if isinstance(joint, Ball):
+        sides, limited = (
+            _sides(joint, anchor, axis_quaternion(joint.axis)),
+            {"swing": joint.swing, "twist": joint.twist},
+        )
+        kinds = {"swing": rows.SWING, "twist": rows.TWIST}
+        return {name: (kinds[name], *sides) for name, limits in limited.items() if limits is not None}
     if not joint.coordinates:
         return {}
     sides = _sides(joint, anchor, axis_quaternion(joint.axis))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.errors import SceneError
 from pliant.model.places import anchor_position
 from pliant.rows import joints as joint_rows
 from pliant.rows.joints import BODY, BROKEN, COUPLING, POINT_WIDTH, TURN_WIDTH, JointBlocks
@@ -14,10 +15,13 @@ def joint_wrench(model, state, joint: int, h: float) -> tuple[np.ndarray, np.nda
     Of a joint of many blocks, as a weld of nodes, the sum, with torques about the point of the first.
     """
     blocks = model.during(state, state.time).joints
+    if np.any((blocks.joint == joint) & (blocks.family == COUPLING)):
+        name = model.joint_names[joint]
+        raise SceneError(f"{name!r} is a coupling, whose forces act in the joints it ties; read the reactions of these")
     rows = Rows.empty(blocks.start)
     joint_rows.fill(blocks, rows, state.pose, h)
     force, torque, place = np.zeros(3), np.zeros(3), None
-    for k in np.flatnonzero((blocks.joint == joint) & ~np.isin(blocks.family, (BROKEN, COUPLING))):
+    for k in np.flatnonzero((blocks.joint == joint) & (blocks.family != BROKEN)):
         own_force, own_torque, point = _block_wrench(blocks, rows, state, int(k))
         place = point if place is None else place
         force += own_force

@@ -77,6 +77,8 @@ class Coordinate:
         put("restitution", number(self.restitution, "restitution", low=0, high=1))
         if self.limit_stiffness is not None:
             put("limit_stiffness", number(self.limit_stiffness, "limit_stiffness", low=0, open_low=True))
+        if self.rest and not self.stiffness:
+            raise SceneError("rest is where a spring is relaxed; it goes with a stiffness above 0")
         soft = self.limit_stiffness is not None or self.limit_damping or self.restitution
         if self.limits is None and soft:
             raise SceneError("limit_stiffness, limit_damping and restitution go with limits")

@@ -23,7 +23,7 @@ class Coupling(JointOptions):
     @property
     def ties(self) -> tuple[tuple[JointOptions, str], tuple[JointOptions, str], float]:
         """(joint, coordinate), (joint, coordinate), and how far the second goes as the first goes by one."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract: each kind of coupling below says which
 
     def check_joint(self, joint, name: str, coordinate: str) -> None:
         """Whether a joint has such a coordinate."""
@@ -104,6 +104,10 @@ class Tendon(JointOptions):
     path: list
     length: object = None
     stiffness: float | None = field(default=None, kw_only=True)
+
+    @property
+    def yields(self) -> bool:
+        return self.stiffness is not None
 
     def __post_init__(self):
         if not hasattr(self.path, "__len__") or len(self.path) < 2:

@@ -52,6 +52,11 @@ class JointOptions:
         return self.a, self.b
 
     @property
+    def yields(self) -> bool:
+        """Whether it gives way, so that damping acts."""
+        return self.compliance > 0
+
+    @property
     def coordinates(self) -> dict[str, Coordinate]:
         """What the joint's free coordinates have, by their names."""
         return {}
@@ -85,6 +90,8 @@ class JointOptions:
             raise SceneError(f"{kind} joint collide must be True or False, got {self.collide!r}")
         self.collide = bool(self.collide)
         self.name = None if self.name is None else label(self.name, f"{kind} joint name")
+        if self.damping and not self.yields:
+            raise SceneError(f"{kind} joint damping acts with a compliance or stiffness above 0; this one is rigid")
         if len(self.things) == 2 and self.things[0] is self.things[1]:
             raise SceneError(f"{kind} joint: it needs two different things, got {self.things[0]!r} twice")
 

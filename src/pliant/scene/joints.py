@@ -1,7 +1,7 @@
 """Joints between rigid bodies, soft bodies and the world. Lengths in m, compliance in m/N (rotational: rad/(N m))."""
 
 from dataclasses import dataclass, field
-from math import pi
+from math import inf, pi
 
 from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
@@ -67,6 +67,8 @@ class BetweenPoints(JointOptions):
         self.at = (vector(self.at[0], f"{kind} joint at[0]"), vector(self.at[1], f"{kind} joint at[1]"))
         if self.length is not None:
             self.length = number(self.length, f"{kind} joint length", low=0, open_low=True)
+        if self.break_torque != inf:
+            raise SceneError(f"{kind} joint: it carries no torque to break at; it has a break_force")
         self.check_options()
 
 
@@ -86,6 +88,7 @@ class Spring(BetweenPoints):
     `b`; length: at rest, None: as it is. A stiffness of 0 is a damper alone."""
 
     stiffness: float = field(kw_only=True)
+    yields = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -97,14 +100,31 @@ class Spring(BetweenPoints):
 
 
 @dataclass(eq=False)
-class OneCoordinate(JointOptions):
-    """A joint with one free coordinate along or about an axis; limits and motor may be given directly or, with what
-    else a coordinate has, as `free`, a pliant.Coordinate."""
+class OnAxis(JointOptions):
+    """A joint with an `axis` of `a` through the point `at`, world coordinates at the start. What `FREE` names may each
+    be given as a pliant.Coordinate, and are 0 at the start."""
 
     a: object
     b: object
     at: tuple[float, float, float]
     axis: tuple[float, float, float]
+    FREE = ()
+
+    def __post_init__(self):
+        self.check_place()
+        for name in self.FREE:
+            self.check_coordinate(name)
+
+    @property
+    def coordinates(self) -> dict[str, Coordinate]:
+        return {name: getattr(self, name) for name in self.FREE}
+
+
+@dataclass(eq=False)
+class OneCoordinate(OnAxis):
+    """A joint with one free coordinate along or about an axis; limits and motor may be given directly or, with what
+    else a coordinate has, as `free`, a pliant.Coordinate."""
+
     limits: tuple[float, float] | None = field(default=None, kw_only=True)
     motor: Motor | None = field(default=None, kw_only=True)
     free: Coordinate | None = field(default=None, kw_only=True)
@@ -130,7 +150,7 @@ class Hinge(OneCoordinate):
     """Lets `b` turn about an axis of `a` through the point `at`, and nothing else (5 rows).
 
     axis: its direction in world coordinates at the start. The angle of the hinge is 0 there and grows as `b` turns
-    about the axis by the right hand; full turns are counted. limits: least and greatest angle [rad]. motor: a
+    about the axis by the right hand; full turns are counted. limits: least and greatest angle [rad], around 0. motor: a
     pliant.Motor. free: a pliant.Coordinate, with friction, a spring and more.
     """
 
@@ -140,130 +160,83 @@ class Slider(OneCoordinate):
 
 
 @dataclass(eq=False)
-class Cylindrical(JointOptions):
+class Cylindrical(OnAxis):
     """Lets `b` travel along and turn about an axis of `a` through the point `at` (4 rows)."""
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
     travel: Coordinate = field(default=Coordinate(), kw_only=True)
     angle: Coordinate = field(default=Coordinate(), kw_only=True)
-
-    def __post_init__(self):
-        self.check_place()
-        self.check_coordinate("travel")
-        self.check_coordinate("angle")
-
-    @property
-    def coordinates(self) -> dict[str, Coordinate]:
-        return {"travel": self.travel, "angle": self.angle}
+    FREE = ("travel", "angle")
 
 
 @dataclass(eq=False)
-class Universal(JointOptions):
+class Universal(OnAxis):
     """A cross of two axes through the point `at`: `axis` of `a` and, perpendicular to it at the start, `second_axis` of
     `b` (4 rows)."""
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
     second_axis: tuple[float, float, float]
     first: Coordinate = field(default=Coordinate(), kw_only=True)
     second: Coordinate = field(default=Coordinate(), kw_only=True)
+    FREE = ("first", "second")
 
     def __post_init__(self):
-        self.check_place()
+        super().__post_init__()
         self.second_axis = unit_vector(self.second_axis, "universal joint second_axis")
-        if abs(sum(p * q for p, q in zip(self.axis, self.second_axis))) > 1e-6:
+        if not _perpendicular(self.axis, self.second_axis):
             raise SceneError(f"universal joint axes must be perpendicular, got {self.axis} and {self.second_axis}")
-        self.check_coordinate("first")
-        self.check_coordinate("second")
-
-    @property
-    def coordinates(self) -> dict[str, Coordinate]:
-        return {"first": self.first, "second": self.second}
 
 
 @dataclass(eq=False)
-class Planar(JointOptions):
+class Planar(OnAxis):
     """Lets `b` slide in the plane of `a` through `at` across `axis`, and turn about that axis (3 rows).
 
     along: the direction in the plane in which the coordinate `first` is measured; `second` is across it.
     """
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
     along: tuple[float, float, float] | None = field(default=None, kw_only=True)
     first: Coordinate = field(default=Coordinate(), kw_only=True)
     second: Coordinate = field(default=Coordinate(), kw_only=True)
     angle: Coordinate = field(default=Coordinate(), kw_only=True)
+    FREE = ("first", "second", "angle")
 
     def __post_init__(self):
-        self.check_place()
+        super().__post_init__()
         if self.along is not None:
             self.along = unit_vector(self.along, "planar joint along")
-            if abs(sum(p * q for p, q in zip(self.axis, self.along))) > 1e-6:
+            if not _perpendicular(self.axis, self.along):
                 raise SceneError(f"planar joint along must lie in the plane, across {self.axis}, got {self.along}")
-        for name in ("first", "second", "angle"):
-            self.check_coordinate(name)
 
-    @property
-    def coordinates(self) -> dict[str, Coordinate]:
-        return {"first": self.first, "second": self.second, "angle": self.angle}
+
+def _perpendicular(one: tuple, two: tuple) -> bool:
+    return abs(sum(p * q for p, q in zip(one, two))) <= 1e-6
 
 
 @dataclass(eq=False)
-class OnLine(JointOptions):
+class OnLine(OnAxis):
     """Keeps the point `at` of `b` on the line through it along `axis` of `a` (2 rows)."""
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
     travel: Coordinate = field(default=Coordinate(), kw_only=True)
-
-    def __post_init__(self):
-        self.check_place()
-        self.check_coordinate("travel")
-
-    @property
-    def coordinates(self) -> dict[str, Coordinate]:
-        return {"travel": self.travel}
+    FREE = ("travel",)
 
 
-@dataclass(eq=False)
-class OnPlane(JointOptions):
+class OnPlane(OnAxis):
     """Keeps the point `at` of `b` in the plane through it across `axis` of `a` (1 row)."""
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
-
-    def __post_init__(self):
-        self.check_place()
-
 
 @dataclass(eq=False)
-class Torsion(JointOptions):
+class Torsion(OnAxis):
     """A torsional spring of `stiffness` [N m/rad] with a damper of `damping` [N m s/rad] about an axis, which holds
     nothing else; rest: the angle [rad] at which it is relaxed, 0 being that of the start."""
 
-    a: object
-    b: object
-    at: tuple[float, float, float]
-    axis: tuple[float, float, float]
     stiffness: float = field(kw_only=True)
     rest: float = field(default=0.0, kw_only=True)
+    yields = True
 
     def __post_init__(self):
         self.check_place()
         self.stiffness = number(self.stiffness, "torsion joint stiffness", low=0)
         self.rest = number(self.rest, "torsion joint rest")
+        if self.break_force != inf:
+            raise SceneError("a torsion joint has no force to break at; it has a break_torque")
         if self.compliance:
             raise SceneError("a torsion joint has a stiffness [N m/rad] and no compliance")
 

@@ -49,6 +49,7 @@ class RunTable(Table):
     frames_per_second: real(low=0, high=1000, open_low=True) = None
     output: list[leaf(output_name, "names or suffixes with " + ", ".join(OUTPUT_SUFFIXES))] = ()
     color: choice(*COLORS) = None
+    joints: Flag = None
     camera: ViewTable = None
 
 
@@ -117,7 +118,8 @@ class RunSettings:
 
     dt: time step [s]; seconds: how long; solver: one of pliant.solve.SOLVERS; precision: "float32" or "float64";
     threads: None for all; frames_per_second: of films and series; output: file names, or suffixes alone to take the
-    name of the scene file; color: the field that colours soft bodies; camera: None to see the whole scene.
+    name of the scene file; color: the field that colours soft bodies; joints: whether axes, anchors and limits of
+    joints are drawn; camera: None to see the whole scene.
     """
 
     dt: float = 1 / 60
@@ -128,6 +130,7 @@ class RunSettings:
     frames_per_second: float = 30.0
     output: tuple[str, ...] = ()
     color: str = "displacement"
+    joints: bool = False
     camera: View | None = None
 
     def __post_init__(self):

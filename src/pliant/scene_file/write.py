@@ -207,6 +207,7 @@ def run_table(run: RunSettings) -> Tables:
     """[run]"""
     table = {"dt": run.dt, "seconds": run.seconds, **given(run, "precision", "threads")}
     table |= {"frames_per_second": run.frames_per_second, "output": list(run.output), "color": run.color}
+    table |= {"joints": True} if run.joints else {}
     if run.camera is not None:
         table["camera"] = {key: list(value) for key, value in run.camera.plain().items()}
     return table | {"solver": solver_table(run.solver)}
