@@ -2,6 +2,7 @@
 reaches, and that files stay small enough to read."""
 
 import ast
+import pickle
 import re
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.checks import DEVICES
 from pliant.elements import kinds
-from pliant.kernels.cpu import joints as families
+from pliant.kernels import device as devices
+from pliant.kernels import joints as families
 from pliant.kernels.laws import LAWS as COMPILED_LAWS
 from pliant.model.state import RowImpulses, State
 from pliant.output.fields import COLOR_FIELDS
@@ -37,8 +40,9 @@ COMPILED_ROOMS = ("kernels", "formulas")
 # What makes compiled code of a function, ours and Numba's.
 COMPILERS = {"formula", "kernel", "parallel_kernel", "kernel_in"}
 COMPILERS |= {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "overload", "intrinsic"}
-# A user's law is compiled when it is first used: the kernels that depend on a law, for a module of formulas of its own.
-USER_LAWS = {("elements/laws.py", "kernel_in")}
+# What computes on the host, whatever the device of a simulation: how sparse factors fill, distances from shapes while a
+# model is built, problems given as matrices, pictures.
+ON_THE_HOST = {"linalg/block_ldl.py", "linalg/box_qp.py", "model/couplings.py", "output/drawing/raster.py"}
 FAMILIES = ("BALL", "ANGULAR", "DISTANCE", "ALIGN", "LIMIT", "MOTOR", "LINE", "PLANE", "PERPENDICULAR", "ROPE")
 FAMILIES += ("COUPLING",)
 
@@ -127,7 +131,57 @@ def test_nothing_else_is_compiled():
                     called = decorator.func if isinstance(decorator, ast.Call) else decorator
                     if getattr(called, "id", getattr(called, "attr", "")) in COMPILERS:
                         found.add((place(path), node.name))
-    assert found == USER_LAWS
+    assert not found
+
+
+# ---- where it runs
+
+
+def test_no_room_but_the_kernels_names_a_device():
+    """A simulation's kernels come from its device; what is named is the host, by the few who compute there."""
+    packages = tuple(f"pliant.kernels.{name}." for name in devices.DEVICES)
+    named, host = [], set()
+    for path in SOURCES:
+        if room(path) == "kernels":
+            continue
+        found = imports(path)
+        named += [(place(path), module) for module, name in found if f"{module}.{name}.".startswith(packages)]
+        attributes = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+        if "HOST" in attributes or any(name == "HOST" for _, name in found):
+            host.add(place(path))
+    assert not named
+    assert host == ON_THE_HOST
+
+
+def test_no_room_asks_which_device_it_has():
+    for path in SOURCES:
+        for node in ast.walk(tree(path)):
+            if room(path) != "kernels" and isinstance(node, ast.Attribute) and node.attr == "name":
+                owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
+                assert owner not in ("device", "HOST"), f"{place(path)}:{node.lineno}"
+
+
+def test_a_device_gives_its_kernels_by_subject():
+    own = devices.Device("cpu")
+    assert "rows" not in vars(own)
+    assert own.rows.row_rates is devices.HOST.rows.row_rates
+    assert vars(own)["rows"].__name__ == "pliant.kernels.cpu.rows"
+    assert own.linalg.pcg.solve_pcg is devices.HOST.linalg.pcg.solve_pcg
+    with pytest.raises(AttributeError, match="no kernels for 'magic'"):
+        own.linalg.magic  # noqa: B018
+    assert pickle.loads(pickle.dumps(own)) is devices.HOST
+    with pytest.raises(ValueError, match="there is no device 'cuda'; there are: cpu"):
+        devices.device("cuda")
+
+
+@pytest.mark.parametrize("name", ["cuda", "CPU", None, 0])
+def test_a_device_that_is_not_there_is_refused_before_anything_is_built(name):
+    scene = pl.Scene()  # which nothing can be built of
+    message = f"device {name!r} is not available; only 'cpu' is"
+    asked = (lambda: scene.simulate(0.01, device=name), lambda: scene.equilibrium(device=name))
+    for call in (*asked, lambda: scene.modes(1, device=name)):
+        with pytest.raises(pl.SceneError, match=re.escape(message)):
+            call()
 
 
 # ---- what a step is
@@ -230,11 +284,11 @@ def test_few_files_know_a_joint(name):
 def test_few_files_know_a_family_of_rows(name):
     known = {
         place(path) for path in SOURCES for module, word in imports(path) if word == name and "joints" in module
-    } | {"kernels/cpu/joints.py"}
+    } | {"kernels/joints.py", "kernels/cpu/joints.py"}
     known |= {place(path) for path in SOURCES if f"rows.{name}" in path.read_text(encoding="utf-8")}
-    assert {"kernels/cpu/joints.py", "rows/joints.py"} <= known
+    assert {"kernels/joints.py", "rows/joints.py"} <= known
     assert known & {"model/joints.py", "model/couplings.py"}
-    assert len(known) <= 6, known
+    assert len(known) <= 7, known
 
 
 @pytest.mark.parametrize("name", [name for name, value in vars(kinds).items() if isinstance(value, kinds.Kind)])
@@ -249,6 +303,7 @@ def test_lists_that_two_rooms_keep_say_the_same():
     assert set(LAWS) == set(COMPILED_LAWS)
     assert set(COLORS) == {*COLOR_FIELDS, "none"}
     assert set(OUTPUT_SUFFIXES) == set(SUFFIXES)
+    assert set(DEVICES) == set(devices.DEVICES)
     assert set(ROLE) == {getattr(families, name) for name in FAMILIES}
 
 

@@ -10,6 +10,7 @@ from pliant.formulas.matrix3 import symmetric_inverse
 from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict, solve_factored
 from pliant.kernels.cpu.linalg.sliced import gather_matrix, invert_diagonals
 from pliant.kernels.cpu.linalg.two_level import factorise_dense, solve_dense
+from pliant.kernels.device import HOST
 from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.constant import Cholesky, assemble
@@ -47,7 +48,7 @@ def test_factors_are_backward_stable_at_any_condition(free_body, exponent):
     rng = np.random.default_rng(exponent)
     exact = 1 + 1e-3 * rng.normal(size=matrix.shape[0])  # mostly a rigid motion, the hardest
     b = matrix @ exact
-    x = Cholesky(matrix.copy()).solve(b.reshape(-1, 3))[0].ravel()
+    x = Cholesky(HOST, matrix.copy()).solve(b.reshape(-1, 3))[0].ravel()
     library = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     reference = library.solve(b)
     assert _backward_error(matrix, x, b) < 1e-15
@@ -61,14 +62,14 @@ def test_factors_of_badly_scaled_bodies(free_body):
     scale = diags(np.repeat(10.0 ** np.random.default_rng(0).uniform(-12, 12, stiffness.shape[0] // 3), 3))
     matrix = (scale @ (stiffness + mass) @ scale).tobsr((3, 3))
     exact = 1 / scale.diagonal()
-    x = Cholesky(matrix.copy()).solve((matrix @ exact).reshape(-1, 3))[0].ravel()
+    x = Cholesky(HOST, matrix.copy()).solve((matrix @ exact).reshape(-1, 3))[0].ravel()
     assert np.abs(x / exact - 1).max() < 1e-12
 
 
 def test_pivots_of_rounding_do_not_change_sign(free_body):
     """Without any mass the last pivots are rounding; solves stay finite and the inverse positive."""
     stiffness, _ = free_body
-    cholesky = Cholesky(bsr_matrix(stiffness, blocksize=(3, 3)))
+    cholesky = Cholesky(HOST, bsr_matrix(stiffness, blocksize=(3, 3)))
     assert np.all(cholesky.factor.pivot[:, 3:] > 0)
     b = np.random.default_rng(0).normal(size=(stiffness.shape[0] // 3, 3))
     x, _ = cholesky.solve(b)
@@ -77,7 +78,7 @@ def test_pivots_of_rounding_do_not_change_sign(free_body):
 
 def test_negative_matrices_keep_their_sign():
     """Newton's method finds out by it that a Hessian is not positive: r^T A^-1 r < 0."""
-    pattern = BlockPattern.of_pairs(1, np.zeros(0, int), np.zeros(0, int))
+    pattern = BlockPattern.of_pairs(HOST, 1, np.zeros(0, int), np.zeros(0, int))
     x = np.array([[1.0, 2.0, 3.0]])
     solve_factored(factor(pattern, -np.diag([2.0, 4.0, 8.0])[None]), x)
     assert np.allclose(x, [[-0.5, -0.5, -0.375]], rtol=1e-15)
@@ -153,7 +154,7 @@ def test_prescribed_components_leave_small_numbers_as_they_are():
     restrict(np.arange(2), np.array([0, 1, 2]), np.arange(2), free, values)
     assert np.array_equal(values, kept)
     for dtype in (np.float32, np.float64):
-        pattern = sliced_pattern(2, [])
+        pattern = sliced_pattern(HOST, 2, [])
         out, no_blocks, sums = (np.zeros((rows, 9), dtype) for rows in (len(pattern.column) * LANES, 1, 1))
         out = out.reshape(-1, 9, LANES)
         gather_matrix(pattern.gathering(free), pattern.start, no_blocks, np.stack([block, block]), sums, out)

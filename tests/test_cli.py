@@ -132,6 +132,7 @@ def test_run_options_overrule_the_file(scene):
         (["--dt", -1], "dt: -1.0 -> is out of range"),
         (["--solver", "magic"], "--solver must be one of newton, dual, linear, explicit, xpbd, got 'magic'"),
         (["--precision", "half"], "precision"),
+        (["--device", "cuda"], "device: \"cuda\" -> is not one of the choices; allowed: 'cpu'"),
         (["--tolerance", 0], "Newton tolerance"),
     ],
 )

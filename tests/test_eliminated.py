@@ -6,6 +6,7 @@ import pytest
 import pliant as pl
 from pliant.benchmarks.grid import grid_scene, largest_gap
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored, symmetric_product
+from pliant.kernels.device import HOST
 from pliant.linalg.block_ldl import BlockPattern, factor
 
 
@@ -78,7 +79,7 @@ def test_block_factors_solve_random_systems():
     for count, pairs in ((1, 0), (7, 10), (80, 300)):
         first, second = rng.integers(0, count, pairs), rng.integers(0, count, pairs)
         first, second = first[first != second], second[first != second]
-        pattern = BlockPattern.of_pairs(count, first, second)
+        pattern = BlockPattern.of_pairs(HOST, count, first, second)
         values = rng.normal(size=(len(pattern.row), 3, 3))
         every = np.arange(count)
         values[pattern.find(every, every)[0]] = 40 * np.eye(3)

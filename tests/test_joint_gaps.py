@@ -68,7 +68,7 @@ def _soft_and_rigid() -> pl.Scene:
 def test_factors_give_the_mass_weighted_projection(make):
     """dx = M^-1 J^T (J M^-1 J^T + R)^-1 b by dense matrices of NumPy, R the part GAP_REGULARIZATION of the diagonal."""
     model, rows, inverse_mass = _opened(make(), 3)
-    move, solves = GapFactors(rows, model.triple_count).close_gaps_by_factor(rows, inverse_mass)
+    move, solves = GapFactors(model.device, rows, model.triple_count).close_gaps_by_factor(rows, inverse_mass)
     jacobian, mobility, target = _dense(model, rows, inverse_mass)
     own = jacobian @ mobility @ jacobian.T
     softness = GAP_REGULARIZATION * (1 + GAP_REGULARIZATION) * np.diag(np.diag(own))

@@ -6,7 +6,7 @@ import pytest
 import pliant as pl
 from law_states import rotation
 from pliant.kernels.cpu.linalg.pcg import multiply
-from pliant.kernels.cpu.stiffness import ElementTerms
+from pliant.kernels.elements import ElementTerms
 from pliant.kernels.lanes import LANES
 from pliant.linalg.connectivity import lower_pairs
 from pliant.rows.table import Rows

@@ -93,6 +93,7 @@ def test_every_kind_of_thing_round_trips(tmp_path):
         dt=1 / 240,
         seconds=1 / 3,
         solver=pl.Dual(method="pgs", tolerance=1e-7, max_iterations=50, diagonal=True),
+        device="cpu",
         precision="float32",
         threads=2,
         frames_per_second=24,

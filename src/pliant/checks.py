@@ -8,6 +8,9 @@ import numpy as np
 
 from pliant.errors import SceneError
 
+DEVICES = ("cpu",)
+"""Where simulations compute."""
+
 LABEL_RULE = "up to 100 letters, digits, spaces and _ + - . (the first a letter, a digit or _)"
 """What names are made of: names appear in files, so they must not be able to say a path."""
 
@@ -16,6 +19,13 @@ def label(value, name: str) -> str:
     """A name of something; see LABEL_RULE."""
     if not isinstance(value, str) or not re.fullmatch(r"\w[\w .+-]{0,99}", value):
         raise SceneError(f"{name} must be {LABEL_RULE}, got {value!r}")
+    return value
+
+
+def device_name(value) -> str:
+    """The name of a device that is there."""
+    if value not in DEVICES:
+        raise SceneError(f"device {value!r} is not available; only {' and '.join(map(repr, DEVICES))} is")
     return value
 
 

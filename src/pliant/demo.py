@@ -96,7 +96,7 @@ def demo_settings(seconds: float = SECONDS) -> RunSettings:
 def run_demo(folder: str | os.PathLike = "out", seconds: float = SECONDS, progress: bool | None = None) -> RunLog:
     """Run the demonstration and leave its film, its last picture and its series in `folder`."""
     run = demo_settings(seconds)
-    sim = demo_scene().simulate(dt=run.dt, solver=run.solver, precision=run.precision, threads=run.threads)
+    sim = demo_scene().simulate(dt=run.dt, solver=run.solver, **run.place)
     recorder = Recorder(
         sim,
         Path(folder),

@@ -26,20 +26,18 @@ PRECISIONS = ("float32", "float64")
 class Simulation:
     """A scene in motion, with time step `dt` [s].
 
-    solver: pliant.Newton() unless another is given. device: "cpu". precision: "float32" or "float64" of the dual solver
-    (positions and velocities are always float64). threads: how many, None for what measuring shows to be quicker;
-    results do not depend on it.
+    solver: pliant.Newton() unless another is given. device: where it computes, "cpu". precision: "float32" or "float64"
+    of the dual solver (positions and velocities are always float64). threads: how many, None for what measuring shows
+    to be quicker; results do not depend on it.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
         self.scene, self.dt = scene, number(dt, "dt", low=0, open_low=True)
         self.solver = Newton() if solver is None else solver
-        if device != "cpu":
-            raise SceneError(f"device must be 'cpu', got {device!r}")
         if precision not in PRECISIONS:
             raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
         self.precision, self.threads = precision, threads
-        self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False))
+        self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False), device)
         self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
         self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None

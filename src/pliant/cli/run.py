@@ -35,6 +35,7 @@ Examples:
 @click.option("--tolerance", type=float, help="Tolerance of the solver.")
 @click.option("--max-iterations", type=int, help="Most iterations per step.")
 @click.option("--threads", type=int, help="Number of threads.")
+@click.option("--device", help="Where to compute: cpu.")
 @click.option("--precision", help="float32 or float64.")
 @click.option("--checkpoint", help="Also write the last state to this .npz file, to go on from with pliant.resume.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
@@ -51,9 +52,7 @@ def run(scene: Path, out: Path, checkpoint: str | None, as_json: bool, **options
     file = scene_file.read(scene)
     settings = with_options(file.run, options)
     end = None if checkpoint is None else out / plain_checkpoint_name(checkpoint)
-    sim = file.scene.simulate(
-        dt=settings.dt, solver=settings.solver, precision=settings.precision, threads=settings.threads
-    )
+    sim = file.scene.simulate(dt=settings.dt, solver=settings.solver, **settings.place)
     names = [scene.stem + name if name.startswith(".") else name for name in settings.output]
     looks = {"color": settings.color, "camera": settings.camera, "joints": settings.joints}
     recorder = Recorder(sim, out, names, settings.frames_per_second, **looks)

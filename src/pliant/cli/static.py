@@ -41,6 +41,7 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
     linear = getattr(file.run.solver, "linear", "auto")
     solver = Newton(tolerance=tolerance, max_iterations=200, linear=linear)
     options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
+    options["device"] = file.run.device
     sim = file.scene.equilibrium(solver=solver, **options)
     files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
     sim.save(files[0], color=file.run.color, camera=file.run.camera)
@@ -95,7 +96,8 @@ def modes(scene: Path, number: int, mass: str, pictures: bool, out: Path, as_jso
     """Natural frequencies of the scene file SCENE about its start."""
     from pliant import scene_file
 
-    found = scene_file.read(scene).scene.modes(number, mass=mass)
+    file = scene_file.read(scene)
+    found = file.scene.modes(number, mass=mass, device=file.run.device)
     files = [out / f"{scene.stem}-mode{k + 1}.png" for k in range(len(found))] if pictures else []
     for k, path in enumerate(files):
         found.save(path, k)

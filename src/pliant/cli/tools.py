@@ -62,7 +62,7 @@ def check(scene: Path) -> None:
 
     file = scene_file.read(scene)
     solver = file.run.solver
-    model, _ = build(file.scene, getattr(solver, "elements_as_rows", False))
+    model, _ = build(file.scene, getattr(solver, "elements_as_rows", False), file.run.device)
     check_solver(solver, model)
     masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
     click.echo(f"{scene}: a good scene file")
@@ -142,7 +142,7 @@ def _simulation(source: Path):
         raise SceneError(f"{source}: a picture is made of a scene file (.toml) or a checkpoint (.npz)")
     file = scene_file.read(source)
     run = file.run
-    return file.scene.simulate(dt=run.dt, solver=run.solver, precision=run.precision, threads=run.threads), run
+    return file.scene.simulate(dt=run.dt, solver=run.solver, **run.place), run
 
 
 @click.group(epilog=MESH_EXAMPLES)

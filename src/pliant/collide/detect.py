@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cpu.broad import sweep_pairs
-from pliant.kernels.cpu.narrow import capsule_pair, cylinder_points, nodes_against_body, points_against_body
-from pliant.kernels.cpu.shapes import CAPSULE, CYLINDER, PLANE, SPHERE
+from pliant.kernels.shapes import CAPSULE, CYLINDER, PLANE, SPHERE
 
 # A contact is taken up when it may close within about two steps, or when the gap is below this part of the body's size.
 SLACK = 0.01
@@ -63,7 +61,7 @@ def _soft_contacts(model, state, h):
                 np.any(centre + radius + travel < low) or np.any(centre - radius - travel > high)
             ):
                 continue
-            columns = nodes_against_body(
+            columns = model.device.narrow.nodes_against_body(
                 loose if model.static[b] else nodes,  # nothing can part a prescribed node from a body that stays
                 state.x,
                 state.v,
@@ -106,10 +104,10 @@ def _candidate_pairs(model, state, h) -> list[list[int]]:
     order = model.collidable[np.argsort(low[model.collidable], kind="stable")]
     arguments = (order, low[order], radius, state.body_position, travel, model.static)
     keys = np.empty(4 * len(order), np.int64)
-    count = sweep_pairs(*arguments, keys)
+    count = model.device.broad.sweep_pairs(*arguments, keys)
     if count > len(keys):
         keys = np.empty(count, np.int64)
-        sweep_pairs(*arguments, keys)
+        model.device.broad.sweep_pairs(*arguments, keys)
     keys = np.sort(keys[:count])
     return np.stack(np.divmod(keys[~np.isin(keys, model.excluded_pairs)], model.body_count), axis=1).tolist()
 
@@ -122,7 +120,7 @@ def _order(code, first, second):
 
 
 def _narrow(model, state, h, a, b):
-    slack = SLACK * model.body_radius[a]
+    kernels, slack = model.device.narrow, SLACK * model.body_radius[a]
     pose_a, pose_b = (state.body_position[a], state.body_rotation[a]), (state.body_position[b], state.body_rotation[b])
     motion = (
         state.body_velocity[a],
@@ -131,7 +129,7 @@ def _narrow(model, state, h, a, b):
         state.body_angular_velocity[b],
     )
     if model.shape_code[a] == CAPSULE and model.shape_code[b] == CAPSULE:
-        return capsule_pair(
+        return kernels.capsule_pair(
             model.shape_parameter[a],
             model.shape_parameter[b],
             *pose_a,
@@ -151,8 +149,8 @@ def _narrow(model, state, h, a, b):
             state.body_rotation[b],
             model.principal_rotation[b],
         )
-        points = cylinder_points(points, model.shape_parameter[a], model.shape_parameter[b], *frames)
-    return points_against_body(
+        points = kernels.cylinder_points(points, model.shape_parameter[a], model.shape_parameter[b], *frames)
+    return kernels.points_against_body(
         points,
         model.sample_radius[a],
         *pose_a,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.kernels.cpu.shapes import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+from pliant.kernels.shapes import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 from pliant.scene.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
 CODES = {Sphere: SPHERE, Box: BOX, Capsule: CAPSULE, Cylinder: CYLINDER, Plane: PLANE, Mesh: MESH}

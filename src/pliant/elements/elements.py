@@ -7,6 +7,7 @@ import numpy as np
 
 from pliant.elements.sets import ElementSet, VolumeSet
 from pliant.elements.springs import SpringSet
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.linalg.connectivity import Connectivity
 
@@ -15,11 +16,13 @@ from pliant.linalg.connectivity import Connectivity
 class Elements:
     """The element sets of a model, and the cells of its meshes.
 
-    cells: for every soft body its mesh's tets (m, 4) or (m, 10) with global node indices. shear_speed (soft,): speed of
-    shear waves at rest [m/s]. point_groups: groups of points of all sets, among which plastic strains are kept.
-    adjacency_start (triples + 1,), adjacency: slots of the elements by triple, in fixed order.
+    device: where they are evaluated. cells: for every soft body its mesh's tets (m, 4) or (m, 10) with global node
+    indices. shear_speed (soft,): speed of shear waves at rest [m/s]. point_groups: groups of points of all sets, among
+    which plastic strains are kept. adjacency_start (triples + 1,), adjacency: slots of the elements by triple, in fixed
+    order.
     """
 
+    device: Device
     sets: list[ElementSet]
     cells: list[np.ndarray]
     shear_speed: np.ndarray

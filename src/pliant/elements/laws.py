@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.jit import cache_folder, kernel_in
+from pliant.jit import cache_folder
 from pliant.kernels import laws
-from pliant.kernels.cpu import hyperelastic
+from pliant.kernels.device import Device
 from pliant.symbolic import load
 
 
@@ -29,29 +29,21 @@ class CompiledLaw:
         return replace(self, first=first, last=last)
 
 
-KERNELS = (
-    hyperelastic.evaluate_elements,
-    hyperelastic.evaluate_points,
-    hyperelastic.element_moduli,
-    hyperelastic.element_stresses,
-)
-
-
-def compile_law(name: str, energy, lam: np.ndarray, mu: np.ndarray, groups: int) -> CompiledLaw:
+def compile_law(device: Device, name: str, energy, lam: np.ndarray, mu: np.ndarray, groups: int) -> CompiledLaw:
     """The law of a set of so many groups; lam, mu: parameters at its points, energy: the user's, for a custom law."""
     if energy is not None:
-        law, kernels = _user_law(energy)
+        law, kernels = _user_law(device, energy)
     else:
-        law, kernels = laws.LAWS[name].parameters(lam, mu), KERNELS
+        law, kernels = laws.LAWS[name].parameters(lam, mu), device.hyperelastic.LAW_KERNELS
     return CompiledLaw(law, 0, groups, *kernels)
 
 
-def arap_law(lam: np.ndarray, mu: np.ndarray, first: int, last: int) -> CompiledLaw:
+def arap_law(device: Device, lam: np.ndarray, mu: np.ndarray, first: int, last: int) -> CompiledLaw:
     """Groups first..last with the energy mu |F - R|^2, whatever their own."""
-    return CompiledLaw(laws.Arap(lam, mu), first, last, *KERNELS)
+    return CompiledLaw(laws.Arap(lam, mu), first, last, *device.hyperelastic.LAW_KERNELS)
 
 
-def _user_law(energy):
+def _user_law(device: Device, energy):
     """A user's law as a named tuple of its parameters, and kernels whose compiled code lies in a folder of its own."""
     folder = cache_folder() / f"law_{energy.key}"
     module = load(energy.source, energy.key, folder)
@@ -62,6 +54,7 @@ def _user_law(energy):
         kind = namedtuple(name, [f"p{i}" for i in range(len(values))], module=module.__name__)
         setattr(module, name, kind)
         laws.FORMULAS[kind] = (module.psi, module.stress, module.dstress)
-    if not hasattr(module, "kernels"):
-        module.kernels = tuple(kernel_in(folder, python_function.py_func) for python_function in KERNELS)
-    return getattr(module, name)(*values), module.kernels
+    kernels = vars(module).setdefault("kernels", {})
+    if device not in kernels:
+        kernels[device] = device.hyperelastic.law_kernels_in(folder)
+    return getattr(module, name)(*values), kernels[device]

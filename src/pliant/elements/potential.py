@@ -4,7 +4,6 @@ import numpy as np
 
 from pliant.elements.elements import Elements
 from pliant.elements.rows import ElementRows
-from pliant.kernels.cpu.hyperelastic import gather_nodes
 from pliant.kernels.lanes import LANES
 
 
@@ -87,7 +86,7 @@ class ElementPotential:
         """Sums (n, 3) of the slots of every node."""
         out = np.zeros((self.node_count, 3))
         if self.elements.sets:
-            gather_nodes(self.slots, *self.elements.adjacency, out)
+            self.elements.device.hyperelastic.gather_nodes(self.slots, *self.elements.adjacency, out)
         return out
 
     @property

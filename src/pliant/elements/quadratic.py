@@ -7,9 +7,7 @@ import numpy as np
 from pliant.elements.kinds import TET10
 from pliant.elements.laws import CompiledLaw
 from pliant.elements.sets import Space, VolumeSet
-from pliant.kernels.cpu import quadratic as kernels
-from pliant.kernels.cpu.quadratic import QuadraticProducts
-from pliant.kernels.cpu.stiffness import ElementTerms
+from pliant.kernels.elements import FIRST_MODULUS, QUADRATIC_DATA, ElementTerms, QuadraticProducts
 from pliant.kernels.lanes import LANES
 from pliant.meshes.quadratic import curved_volumes, overlaps
 
@@ -22,6 +20,11 @@ class Tet10Set(VolumeSet):
     """Tets of ten nodes, straight or curved: all ten gradients at every point."""
 
     kind = TET10
+
+    @property
+    def kernels(self):
+        """Loops over such tets."""
+        return self.device.quadratic
 
     def lumped_mass(self, rest: np.ndarray) -> np.ndarray:
         """Masses (count, 10) [kg] at the nodes: the diagonal of the consistent mass, scaled to the element's mass
@@ -36,9 +39,9 @@ class Tet10Set(VolumeSet):
 
     def evaluate(self, laws: list[CompiledLaw], x: np.ndarray, gradients, space: Space, slots: np.ndarray) -> None:
         """Frames and energies into the space, the energy's gradient into the slots."""
-        kernels.point_gradients(x, self.nodes, gradients, space.deformation)
+        self.kernels.point_gradients(x, self.nodes, gradients, space.deformation)
         self._evaluate_points(laws, space.deformation, self.volume, space.frames, space.energy, space.stress)
-        kernels.scatter_points(space.stress, gradients, False, self.own_slots(slots))
+        self.kernels.scatter_points(space.stress, gradients, False, self.own_slots(slots))
 
     def _evaluate_points(self, laws: list[CompiledLaw], *arrays: np.ndarray) -> None:
         for law in laws:
@@ -47,10 +50,10 @@ class Tet10Set(VolumeSet):
 
     def damp(self, v: np.ndarray, frames: np.ndarray, space: Space, slots: np.ndarray) -> None:
         """Adds viscous forces at velocities v to the slots; powers into the space."""
-        kernels.point_gradients(v, self.nodes, self.gradients, space.deformation)
+        self.kernels.point_gradients(v, self.nodes, self.gradients, space.deformation)
         weight = self.damping * self.volume
-        kernels.damp_points(space.deformation, frames, self.lam, self.mu, weight, space.viscous, space.stress)
-        kernels.scatter_points(space.stress, self.gradients, True, self.own_slots(slots))
+        self.kernels.damp_points(space.deformation, frames, self.lam, self.mu, weight, space.viscous, space.stress)
+        self.kernels.scatter_points(space.stress, self.gradients, True, self.own_slots(slots))
 
     def subtract_rates(self, v: np.ndarray, rotation: np.ndarray, target: np.ndarray) -> None:
         """target (point groups, 6, LANES) -= J v in frames `rotation`, for velocities v (n, 3).
@@ -70,16 +73,16 @@ class Tet10Set(VolumeSet):
     def warp(self, strain: np.ndarray, rotation: np.ndarray, slots: np.ndarray) -> None:
         """Slots of V J^T D e for strains (point groups, 6, LANES) in frames `rotation`."""
         stress = np.empty(rotation.shape)
-        kernels.warped_points(strain, rotation, self.lam, self.mu, self.volume, stress)
-        kernels.scatter_points(stress, self.gradients, False, self.own_slots(slots))
+        self.kernels.warped_points(strain, rotation, self.lam, self.mu, self.volume, stress)
+        self.kernels.scatter_points(stress, self.gradients, False, self.own_slots(slots))
 
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""
-        kernels.deform_points(self._deformation(x, self.gradients), self.facts.rotates, rotation_out, strain_out)
+        self.kernels.deform_points(self._deformation(x, self.gradients), self.facts.rotates, rotation_out, strain_out)
 
     def _deformation(self, x: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         deformation = np.empty((len(self.volume), 9, LANES))
-        kernels.point_gradients(x, self.nodes, gradients, deformation)
+        self.kernels.point_gradients(x, self.nodes, gradients, deformation)
         return deformation
 
     def stresses(self, laws: list[CompiledLaw], x: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,25 +95,27 @@ class Tet10Set(VolumeSet):
     def inverted(self, x: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         """How many elements of each group (groups,) have J <= 0 at one of their points."""
         count = np.zeros(self.groups, np.int64)
-        kernels.inverted_points(self._deformation(x, gradients), self.volume, count)
+        self.kernels.inverted_points(self._deformation(x, gradients), self.volume, count)
         return count
 
     def blocks(self, terms: ElementTerms, out: np.ndarray) -> None:
         """Stiffness blocks into its part of out (k, 9)."""
-        kernels.point_stiffness(*terms, self.own_blocks(out))
+        self.kernels.point_stiffness(*terms, self.own_blocks(out))
 
     def products(self, places: np.ndarray, dtype) -> QuadraticProducts:
         """Room for products without a matrix; places (n,): flat offset of each node."""
-        data = np.zeros((1 + self.damped, len(self.volume), kernels.DATA, LANES), dtype)
+        data = np.zeros((1 + self.damped, len(self.volume), QUADRATIC_DATA, LANES), dtype)
         return QuadraticProducts(data, places[self.nodes], self.first_slot)
 
     def pack(self, terms: ElementTerms, products: QuadraticProducts) -> None:
         """The data for products."""
-        kernels.pack_points(terms.frames, terms.gradients, terms.moduli, products.data[0])
+        self.kernels.pack_points(terms.frames, terms.gradients, terms.moduli, products.data[0])
         if terms.damped:
-            data, first = products.data[1], kernels.FIRST_MODULUS
+            data, first = products.data[1], FIRST_MODULUS
             data[:, :9], data[:, 9:first] = terms.rotation, terms.rest_gradients
             material = terms.damping_weight * np.stack([terms.lam, terms.mu])
             data[:, first:] = np.einsum("mk,kgl->gml", MODULI, material)
 
-    add_diagonals = staticmethod(kernels.add_point_diagonals)
+    def add_diagonals(self, *arguments) -> None:
+        """Adds the diagonal blocks of its products; arguments as of the kernel."""
+        self.kernels.add_point_diagonals(*arguments)

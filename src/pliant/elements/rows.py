@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 
 from pliant.elements.elements import Elements
-from pliant.kernels.cpu.elements import flow_plastic
 from pliant.kernels.lanes import LANES
 
 IDENTITY_BASIS = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -48,7 +47,7 @@ def fill(elements: Elements, state, h: float) -> ElementRows:
         rows.plastic = state.plastic_strain.copy()
         for own in elements.volumes:
             material = (own.yield_strain, own.creep, own.max_strain)
-            flow_plastic(rows.strain[own.points], *material, h, rows.plastic[own.points])
+            own.device.elements.flow_plastic(rows.strain[own.points], *material, h, rows.plastic[own.points])
     return rows
 
 

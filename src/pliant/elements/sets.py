@@ -12,11 +12,8 @@ import numpy as np
 
 from pliant.elements.kinds import TET4, Kind
 from pliant.elements.laws import CompiledLaw, arap_law, compile_law
-from pliant.kernels.cpu import elements as kernels
-from pliant.kernels.cpu import hyperelastic, stiffness
-from pliant.kernels.cpu.element_rates import subtract_rates
-from pliant.kernels.cpu.plastic import plastic_gradients
-from pliant.kernels.cpu.stiffness import ElementTerms, TetProducts
+from pliant.kernels.device import Device
+from pliant.kernels.elements import TET_DATA, ElementTerms, TetProducts
 from pliant.kernels.lanes import LANES, from_lanes
 from pliant.kernels.laws import Law, law_facts
 
@@ -46,10 +43,12 @@ class Space:
 
 @dataclass
 class ElementSet:
-    """What all kinds have in common. law: its name; energy: the user's, for a custom one. first_slot, first_block,
+    """What all kinds have in common. device: where it is evaluated. law: its name; energy: the user's, for a custom
+    one. first_slot, first_block,
     first_point: where its slots (numbers), blocks and groups of points begin among those of all sets."""
 
     kind: ClassVar[Kind]
+    device: Device
     law: str
     energy: Any
     parts: list[Part]
@@ -131,14 +130,14 @@ class VolumeSet(ElementSet):
 
     @cached_property
     def own_law(self) -> CompiledLaw:
-        return compile_law(self.law, self.energy, self.lam, self.mu, self.groups)
+        return compile_law(self.device, self.law, self.energy, self.lam, self.mu, self.groups)
 
     def laws(self, tangled: np.ndarray | None = None) -> list[CompiledLaw]:
         """Which groups follow which law; bodies with a time left in tangled (soft,) are pulled back to shape."""
         if tangled is None or not any(tangled[part.body] > 0 for part in self.parts):
             return [self.own_law]
         return [
-            arap_law(self.lam, self.mu, part.first, part.last)
+            arap_law(self.device, self.lam, self.mu, part.first, part.last)
             if tangled[part.body] > 0
             else self.own_law.of(part.first, part.last)
             for part in self.parts
@@ -160,7 +159,7 @@ class VolumeSet(ElementSet):
         if not np.any(own):
             return self.gradients
         out = np.empty_like(self.gradients)
-        plastic_gradients(self.gradients, own, out)
+        self.device.plastic.plastic_gradients(self.gradients, own, out)
         return out
 
     def frames_at(self, x: np.ndarray, rotation: np.ndarray) -> np.ndarray:
@@ -245,20 +244,21 @@ class Tet4Set(VolumeSet):
         """Adds viscous forces at velocities v to the slots; powers into the space."""
         material = (self.lam, self.mu, self.damping * self.volume)
         arguments = (v, self.nodes, self.gradients, frames, *material, space.viscous)
-        hyperelastic.damp_elements(*arguments, self.own_slots(slots))
+        self.device.hyperelastic.damp_elements(*arguments, self.own_slots(slots))
 
     def subtract_rates(self, v: np.ndarray, rotation: np.ndarray, target: np.ndarray) -> None:
         """target (point groups, 6, LANES) -= J v in frames `rotation`, for velocities v (n, 3)."""
-        subtract_rates(v, self.nodes, self.gradients, rotation, target)
+        self.device.element_rates.subtract_rates(v, self.nodes, self.gradients, rotation, target)
 
     def warp(self, strain: np.ndarray, rotation: np.ndarray, slots: np.ndarray) -> None:
         """Slots of V J^T D e for strains (point groups, 6, LANES) in frames `rotation`."""
         arguments = (strain, rotation, self.gradients, self.lam, self.mu, self.volume)
-        kernels.element_elastic_impulses(*arguments, self.own_slots(slots))
+        self.device.elements.element_elastic_impulses(*arguments, self.own_slots(slots))
 
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Rotation (point groups, 9, LANES) and total strain (point groups, 6, LANES) at positions x."""
-        kernels.deform_elements(x, self.nodes, self.gradients, self.facts.rotates, rotation_out, strain_out)
+        arguments = (x, self.nodes, self.gradients, self.facts.rotates)
+        self.device.elements.deform_elements(*arguments, rotation_out, strain_out)
 
     def stresses(self, laws: list[CompiledLaw], x: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F and first Piola stress P (point groups, 9, LANES) [Pa]."""
@@ -270,23 +270,25 @@ class Tet4Set(VolumeSet):
     def inverted(self, x: np.ndarray, gradients: np.ndarray) -> np.ndarray:
         """How many elements of each group (groups,) have J <= 0."""
         count = np.zeros(self.groups, np.int64)
-        hyperelastic.count_inverted(x, self.nodes, gradients, self.volume, count)
+        self.device.hyperelastic.count_inverted(x, self.nodes, gradients, self.volume, count)
         return count
 
     def blocks(self, terms: ElementTerms, out: np.ndarray) -> None:
         """Stiffness blocks into its part of out (k, 9)."""
-        stiffness.element_stiffness(*terms, self.own_blocks(out))
+        self.device.stiffness.element_stiffness(*terms, self.own_blocks(out))
 
     def products(self, places: np.ndarray, dtype) -> TetProducts:
         """Room for products without a matrix; places (n,): flat offset of each node."""
-        data = np.zeros((1 + self.damped, self.groups, stiffness.DATA, LANES), dtype)
+        data = np.zeros((1 + self.damped, self.groups, TET_DATA, LANES), dtype)
         return TetProducts(data, places[self.nodes], self.first_slot)
 
     def pack(self, terms: ElementTerms, products: TetProducts) -> None:
         """The data for products."""
-        stiffness.pack_elements(terms.frames, terms.gradients, terms.moduli, products.data[0])
+        self.device.stiffness.pack_elements(terms.frames, terms.gradients, terms.moduli, products.data[0])
         if terms.damped:
             numbers = (terms.rotation, terms.rest_gradients, terms.lam, terms.mu, terms.damping_weight)
-            stiffness.pack_damping(*numbers, products.data[1])
+            self.device.stiffness.pack_damping(*numbers, products.data[1])
 
-    add_diagonals = staticmethod(stiffness.add_element_diagonals)
+    def add_diagonals(self, *arguments) -> None:
+        """Adds the diagonal blocks of its products; arguments as of the kernel."""
+        self.device.stiffness.add_element_diagonals(*arguments)

@@ -12,8 +12,7 @@ import numpy as np
 
 from pliant.elements.kinds import SPRING
 from pliant.elements.sets import ElementSet, Space
-from pliant.kernels.cpu import springs as kernels
-from pliant.kernels.cpu.springs import SpringProducts
+from pliant.kernels.elements import SpringProducts
 from pliant.kernels.lanes import LANES, from_lanes
 from pliant.rows.joints import DISTANCE, NODE, Anchors
 
@@ -35,6 +34,11 @@ class SpringSet(ElementSet):
     stiffness: np.ndarray  # (groups, LANES) k [N/m], zero in empty lanes
     rest: np.ndarray  # (groups, LANES) L0 [m]
     mass: np.ndarray  # (groups, LANES) [kg]
+
+    @property
+    def kernels(self):
+        """Loops over springs."""
+        return self.device.springs
 
     @property
     def element_damping(self) -> np.ndarray:
@@ -68,18 +72,18 @@ class SpringSet(ElementSet):
     def frames_at(self, x: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """The axes (groups, 4, LANES) along which damping acts."""
         frames = np.empty((self.groups, 4, LANES))
-        kernels.spring_frames(x, self.nodes, frames)
+        self.kernels.spring_frames(x, self.nodes, frames)
         return frames
 
     def evaluate(self, laws: list, x: np.ndarray, gradients, space: Space, slots: np.ndarray) -> None:
         """Axes and energies into the space, the energy's gradient into the slots."""
-        kernels.spring_frames(x, self.nodes, space.frames)
-        kernels.evaluate_springs(space.frames, self.stiffness, self.rest, space.energy, self.own_slots(slots))
+        self.kernels.spring_frames(x, self.nodes, space.frames)
+        self.kernels.evaluate_springs(space.frames, self.stiffness, self.rest, space.energy, self.own_slots(slots))
 
     def damp(self, v: np.ndarray, frames: np.ndarray, space: Space, slots: np.ndarray) -> None:
         """Adds viscous forces at velocities v to the slots; powers into the space."""
         weight = self.damping * self.stiffness
-        kernels.damp_springs(v, self.nodes, frames, weight, space.viscous, self.own_slots(slots))
+        self.kernels.damp_springs(v, self.nodes, frames, weight, space.viscous, self.own_slots(slots))
 
     def terms(self, laws, space: Space, gradients, weight: float, frames, damping: float, project: bool):
         """The stiffness times weight, and the axial one times damping beta, at the axes last evaluated."""
@@ -87,12 +91,12 @@ class SpringSet(ElementSet):
         viscous = damping * self.damping * self.stiffness
         frames = frames if damped else space.frames
         arguments = (space.frames, self.stiffness, self.rest, weight, project, damped, frames, viscous)
-        kernels.spring_blocks(*arguments, space.moduli)
+        self.kernels.spring_blocks(*arguments, space.moduli)
         return SpringTerms(space.moduli)
 
     def blocks(self, terms: SpringTerms, out: np.ndarray) -> None:
         """Stiffness blocks into its part of out (k, 9)."""
-        kernels.spread_blocks(terms.data, self.own_blocks(out))
+        self.kernels.spread_blocks(terms.data, self.own_blocks(out))
 
     def products(self, places: np.ndarray, dtype) -> SpringProducts:
         """Room for products without a matrix; places (n,): flat offset of each node."""
@@ -102,7 +106,9 @@ class SpringSet(ElementSet):
         """The data for products."""
         products.data[:] = terms.data
 
-    add_diagonals = staticmethod(kernels.add_spring_diagonals)
+    def add_diagonals(self, *arguments) -> None:
+        """Adds the diagonal blocks of its products; arguments as of the kernel."""
+        self.kernels.add_spring_diagonals(*arguments)
 
     def of_springs(self, values: np.ndarray) -> np.ndarray:
         """Values (groups, LANES) as (count,)."""

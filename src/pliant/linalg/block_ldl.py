@@ -11,18 +11,20 @@ from scipy.sparse import csc_matrix, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, _elimination_tree, factorise
+from pliant.kernels.device import HOST, Device
+from pliant.kernels.matrices import BlockFactor
 
 
 @dataclass
 class BlockPattern:
     """Where the blocks of a symmetric matrix lie, in elimination order.
 
-    order, place (n,): node at each place and place of each node. column_start (n + 1,), row (k,): upper triangle by
-    columns, diagonal last. parent (n,): elimination tree. start (n + 1,): columns of L. index: {(i, j)} -> block,
-    through `find`.
+    device: where it is factorised. order, place (n,): node at each place and place of each node. column_start (n + 1,),
+    row (k,): upper triangle by columns, diagonal last. parent (n,): elimination tree. start (n + 1,): columns of L.
+    index: {(i, j)} -> block, through `find`.
     """
 
+    device: Device
     order: np.ndarray
     place: np.ndarray
     column_start: np.ndarray
@@ -31,12 +33,12 @@ class BlockPattern:
     start: np.ndarray
 
     @classmethod
-    def of_pairs(cls, count: int, first: np.ndarray, second: np.ndarray) -> "BlockPattern":
+    def of_pairs(cls, device: Device, count: int, first: np.ndarray, second: np.ndarray) -> "BlockPattern":
         """The pattern of a symmetric matrix with blocks at the pairs (first, second) and on the diagonal."""
         every = np.arange(count)
         rows, columns = np.concatenate([first, second, every]), np.concatenate([second, first, every])
         graph = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-        candidates = [_pattern(graph, order) for order in (_minimum_degree(graph), _cuthill_mckee(graph))]
+        candidates = [_pattern(device, graph, order) for order in (_minimum_degree(graph), _cuthill_mckee(graph))]
         return min(candidates, key=lambda pattern: pattern.start[-1])
 
     def find(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,18 +69,18 @@ def _cuthill_mckee(graph) -> np.ndarray:
     return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
 
 
-def _pattern(graph, order: np.ndarray) -> BlockPattern:
+def _pattern(device: Device, graph, order: np.ndarray) -> BlockPattern:
     permuted = graph[order][:, order].tocsc()
     permuted.sort_indices()
     column = np.repeat(np.arange(len(order)), np.diff(permuted.indptr))
     upper = permuted.indices <= column
     row = permuted.indices[upper].astype(np.int64)
     column_start = np.concatenate([[0], np.cumsum(np.bincount(column[upper], minlength=len(order)))]).astype(np.int64)
-    parent, counts = _elimination_tree(column_start, row)
+    parent, counts = HOST.linalg.block_ldl.elimination_tree(column_start, row)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return BlockPattern(order, place, column_start, row, parent, start)
+    return BlockPattern(device, order, place, column_start, row, parent, start)
 
 
 def factor(pattern: BlockPattern, values: np.ndarray, room: BlockFactor | None = None) -> BlockFactor:
@@ -89,5 +91,5 @@ def factor(pattern: BlockPattern, values: np.ndarray, room: BlockFactor | None =
         row, lower, pivot = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 6))
         room = BlockFactor(pattern.order, pattern.start, row, lower, pivot)
     columns = (pattern.column_start, pattern.row, pattern.parent, pattern.start)
-    factorise(*columns, values, room.row, room.lower, room.pivot)
+    pattern.device.linalg.block_ldl.factorise(*columns, values, room.row, room.lower, room.pivot)
     return room

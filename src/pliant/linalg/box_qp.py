@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import SolverError
-from pliant.kernels.cpu.linalg.friction import Friction, no_friction
-from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
-from pliant.kernels.cpu.linalg.operators import DenseOperator
-from pliant.kernels.cpu.linalg.pgs import solve_pgs
+from pliant.kernels.device import HOST
+from pliant.kernels.operators import DenseOperator, Friction, no_friction
 
 POWER_ITERATIONS = 30
 METHODS = ("mprgp", "pgs")
@@ -80,12 +78,12 @@ def solve_box_qp(
 
     contacts = _friction(coefficient, diagonal, cone)
     if method == "pgs":
-        sweeps, residual, _ = solve_pgs(
+        sweeps, residual, _ = HOST.linalg.pgs.solve_pgs(
             operator, right, scaled_low, scaled_high, contacts, y, work, tolerance, max_iterations
         )
         return unscaled(), BoxInfo(method, sweeps, residual, residual <= tolerance)
     direction = right + 1e-3 * np.abs(right).max(initial=1e-30)
-    products, residual, refreshes, _ = solve_mprgp(
+    products, residual, refreshes, _ = HOST.linalg.mprgp.solve_mprgp(
         operator,
         right,
         scaled_low,

@@ -8,10 +8,9 @@ from numba import get_num_threads
 from scipy.sparse import bsr_matrix, coo_matrix, csr_matrix, diags
 from scipy.sparse.linalg import splu
 
-from pliant.kernels.cpu.linalg.block_ldl import solve_factored
-from pliant.kernels.cpu.linalg.pcg import BlockJacobi, RowTerms, solve_pcg
-from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import BlockJacobi, RowTerms, SlicedMatrix
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.connectivity import Connectivity, lower_pairs
 from pliant.linalg.sliced import sliced_pattern
@@ -41,11 +40,11 @@ def eliminate(matrix: bsr_matrix, free: np.ndarray) -> bsr_matrix:
 class Cholesky:
     """Block L D L^T; `factor` also serves operators on the inverse."""
 
-    def __init__(self, matrix: bsr_matrix, **_):
-        count = matrix.shape[0] // 3
+    def __init__(self, device: Device, matrix: bsr_matrix, **_):
+        self.device, count = device, matrix.shape[0] // 3
         matrix.sort_indices()
         row = np.repeat(np.arange(count), np.diff(matrix.indptr))
-        pattern = BlockPattern.of_pairs(count, row, matrix.indices)
+        pattern = BlockPattern.of_pairs(device, count, row, matrix.indices)
         index, transposed = pattern.find(row, matrix.indices)
         values = np.zeros((len(pattern.row), 3, 3))
         values[index[~transposed]] = matrix.data[~transposed]
@@ -54,14 +53,14 @@ class Cholesky:
     def solve(self, b: np.ndarray) -> tuple[np.ndarray, int]:
         """The solution (n, 3), and iterations (none)."""
         x = b.copy()
-        solve_factored(self.factor, x)
+        self.device.linalg.block_ldl.solve_factored(self.factor, x)
         return x, 0
 
 
 class Lu:
     """SuperLU's factors, with minimum degree ordering (C 2.4: LU on the CPU)."""
 
-    def __init__(self, matrix: bsr_matrix, **_):
+    def __init__(self, device: Device, matrix: bsr_matrix, **_):
         self.factors = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
 
     def solve(self, b: np.ndarray) -> tuple[np.ndarray, int]:
@@ -72,19 +71,20 @@ class Lu:
 class ConjugateGradients:
     """Conjugate gradients on sliced rows with inverse diagonal blocks, in float64 (C 2.4: CG on the GPU)."""
 
-    def __init__(self, matrix: bsr_matrix, *, parts, free, tolerance: float):
-        count, self.tolerance = len(free), tolerance
+    def __init__(self, device: Device, matrix: bsr_matrix, *, parts, free, tolerance: float):
+        self.device, self.tolerance = device, tolerance
+        count, kernels = len(free), device.linalg.sliced
         connectivity, pairs = _block_list(parts)
-        self.pattern = pattern = sliced_pattern(count, connectivity)
+        self.pattern = pattern = sliced_pattern(device, count, connectivity)
         shape = (pattern.slices, 3, LANES)
         self.free = pattern.pack(free, np.float64, 1.0)
         values = np.empty((len(pattern.column), 9, LANES))
         no_diagonal = np.zeros((pattern.slices, 9, LANES))
         sums = np.empty((max(len(pattern.turned), 1), 9))
-        gather_matrix(pattern.gathering(free), pattern.start, pairs, np.zeros((count, 3, 3)), sums, values)
+        kernels.gather_matrix(pattern.gathering(free), pattern.start, pairs, np.zeros((count, 3, 3)), sums, values)
         self.matrix = SlicedMatrix(pattern.start, pattern.column, values)
         inverse = np.empty((pattern.slices, 9, LANES))
-        invert_diagonals(pattern.start, values, no_diagonal, inverse)
+        kernels.invert_diagonals(pattern.start, values, no_diagonal, inverse)
         self.preconditioner = BlockJacobi(inverse)
         nothing = np.zeros((0, LANES), np.int64)
         self.rows = RowTerms(np.zeros(1, np.int64), nothing, np.zeros((0, 9, LANES)), np.zeros((0, 6, LANES)))
@@ -96,7 +96,8 @@ class ConjugateGradients:
         fixed = np.where(self.free == 0, right, 0.0)
         parallel = self.pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel)
-        iterations, _, _ = solve_pcg(self.matrix, self.rows, self.free, self.preconditioner, *arguments)
+        operator = (self.matrix, self.rows, self.free, self.preconditioner)
+        iterations, _, _ = self.device.linalg.pcg.solve_pcg(*operator, *arguments)
         return self.pattern.unpack(self.x + fixed), iterations
 
 

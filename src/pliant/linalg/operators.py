@@ -6,14 +6,14 @@ diagonal `scale` (split Jacobi preconditioning, BV 3.5): what it applies is scal
 
 import numpy as np
 
-from pliant.kernels.cpu.adjacency import slot_adjacency
-from pliant.kernels.cpu.linalg.operators import SystemOperator
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
+from pliant.kernels.operators import SystemOperator
 
 
-def rows_only(triple_count: int, table, compliance, inverse_mass, diagonal, dtype) -> SystemOperator:
+def rows_only(device: Device, triple_count: int, table, compliance, inverse_mass, diagonal, dtype) -> SystemOperator:
     """The operator of a row table without elements; diagonal: that of J M^-1 J^T + R, unscaled, for the scaling."""
-    start, offsets = slot_adjacency(table.triples, table.jacobian, 0, triple_count)
+    start, offsets = device.adjacency.slot_adjacency(table.triples, table.jacobian, 0, triple_count)
     no_elements = np.zeros((0, 9, LANES), dtype)
     return SystemOperator(
         nodes=np.zeros((0, 4, LANES), np.int32),

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from pliant.kernels.cpu.linalg.sliced import Gathering, _pack, _unpack
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import Gathering
 from pliant.linalg.connectivity import Connectivity, block_pairs
 
 # Rows are sorted by length within windows of this many, which keeps neighbours near each other.
@@ -20,9 +21,10 @@ WINDOW = 16 * LANES
 
 @dataclass
 class SlicedPattern:
-    """Where the blocks lie. place (n,): row of each triple in the matrix's order; start, column: as in SlicedMatrix;
-    couple_start, turned, source, entry: as in Gathering."""
+    """Where the blocks lie. device: where its vectors are. place (n,): row of each triple in the matrix's order; start,
+    column: as in SlicedMatrix; couple_start, turned, source, entry: as in Gathering."""
 
+    device: Device
     place: np.ndarray
     start: np.ndarray
     column: np.ndarray
@@ -43,13 +45,13 @@ class SlicedPattern:
     def pack(self, values: np.ndarray, dtype, fill: float = 0.0) -> np.ndarray:
         """(n, 3) -> (slices, 3, LANES) in the matrix's order."""
         out = np.full((self.slices, 3, LANES), fill, dtype)
-        _pack(self.place, np.asarray(values, np.float64), out)
+        self.device.linalg.sliced.pack(self.place, np.asarray(values, np.float64), out)
         return out
 
     def unpack(self, vector: np.ndarray) -> np.ndarray:
         """(slices, 3, LANES) -> (n, 3)."""
         out = np.empty((len(self.place), 3))
-        _unpack(self.place, vector, out)
+        self.device.linalg.sliced.unpack(self.place, vector, out)
         return out
 
     def gathering(self, free: np.ndarray) -> Gathering:
@@ -72,7 +74,7 @@ class SlicedPattern:
         return out.reshape(self.slices, LANES)
 
 
-def sliced_pattern(count: int, elements: list[Connectivity]) -> SlicedPattern:
+def sliced_pattern(device: Device, count: int, elements: list[Connectivity]) -> SlicedPattern:
     """The pattern of a matrix over `count` triples with the blocks of elements of any widths."""
     row, column, block = block_pairs(elements)
     every = np.arange(count)
@@ -96,7 +98,7 @@ def sliced_pattern(count: int, elements: list[Connectivity]) -> SlicedPattern:
     if len(key):
         couple = np.searchsorted(key, wanted).clip(max=len(key) - 1)
         entry.ravel()[slot] = np.where(key[couple] == wanted, 2 * couple + (entry_row < entry_column), -1)
-    return SlicedPattern(place, start, offset, couple_start, turned, source, entry)
+    return SlicedPattern(device, place, start, offset, couple_start, turned, source, entry)
 
 
 def _couple_key(row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -8,15 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.two_level import (
-    Coarsening,
-    TwoLevel,
-    add_coarse_matrix,
-    add_coarse_rows,
-    factorise_dense,
-    place_arms,
-)
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import Coarsening, TwoLevel
 from pliant.linalg.sliced import SlicedPattern
 
 # Nodes in a piece, and the most pieces of a body.
@@ -100,13 +93,14 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
 def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
     """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
     dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
+    kernels = pattern.device.linalg.two_level
     arm, size = np.zeros((pattern.slices, 3, LANES), dtype), 6 * placed.pieces.count
-    place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
+    kernels.place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
     coarse = np.zeros((size, size))
     numbers = (matrix.start, matrix.column, matrix.values)
-    add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
-    add_coarse_rows(rows, piece, turns, arm, free, coarse)
+    kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
+    kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
     coarse[np.arange(size), np.arange(size)] *= 1 + SAFETY
-    factorise_dense(coarse)
+    kernels.factorise_dense(coarse)
     work = np.empty(size, dtype)
     return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), work)

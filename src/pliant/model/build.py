@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from pliant.checks import at_time
+from pliant.checks import at_time, device_name
 from pliant.collide.shapes import CODES, bounding_radius, check_pairs, parameters, sample_points
 from pliant.errors import SceneError
-from pliant.kernels.cpu.shapes import MESH
+from pliant.kernels import device as devices
+from pliant.kernels.shapes import MESH
 from pliant.model.joints import build_joints
 from pliant.model.model import Model, SoftSurface
 from pliant.model.soft import build_soft
@@ -16,21 +17,24 @@ from pliant.scene.couplings import Attach
 from pliant.scene.scene import Scene
 
 
-def build(scene: Scene, elements_as_rows: bool = False) -> tuple[Model, State]:
+def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> tuple[Model, State]:
     """The model and the state at time 0 of a scene; elements_as_rows: distances that are elements follow the joints as
-    rows, for solvers whose method is rows."""
+    rows, for solvers whose method is rows; device: where it will compute."""
+    device = devices.device(device_name(device))
     if not scene.bodies:
         raise SceneError("the scene has no bodies: add one with scene.add_soft(...) or scene.add_rigid(...)")
     softs, rigids = scene.soft_bodies, scene.rigid_bodies
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
-    soft, bodies = build_soft(softs, node_start, int(node_start[-1]) + 2 * len(rigids)), _build_rigid(rigids)
+    soft = build_soft(device, softs, node_start, int(node_start[-1]) + 2 * len(rigids))
+    bodies = _build_rigid(rigids)
     more = [own.row_form() for own in soft["elements"].springs] if elements_as_rows else []
-    blocks = build_joints(scene, node_start, bodies["position"], bodies["rotation"], more)
+    blocks = build_joints(device, scene, node_start, bodies["position"], bodies["rotation"], more)
     excluded = _excluded(scene, rigids)
     check_pairs(rigids, excluded)
     count = len(rigids)
     motion = [bodies.pop(name) for name in ("position", "rotation", "velocity", "spin")]
     model = Model(
+        device=device,
         soft_names=[body.name for body in softs],
         rigid_names=[body.name for body in rigids],
         node_start=node_start,

@@ -6,7 +6,8 @@ import numpy as np
 
 from pliant.collide.shapes import CODES, parameters
 from pliant.errors import SceneError
-from pliant.kernels.cpu.shapes import MESH, shape_distance
+from pliant.kernels.device import HOST
+from pliant.kernels.shapes import MESH
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.rotations import rotation_matrix
@@ -68,7 +69,8 @@ def _shape_distances(joint: Attach, points: np.ndarray) -> np.ndarray:
         )
     local = (points - np.array(body.position)) @ rotation_matrix(body.rotation)
     parameter = np.array(parameters(body.shape), dtype=float)
-    return np.array([shape_distance(code, parameter, tuple(point))[0] for point in local])
+    distance = HOST.shapes.shape_distance
+    return np.array([distance(code, parameter, tuple(point))[0] for point in local])
 
 
 def _distance_to(soft, point: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.kernels.device import Device
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.model.couplings import attach_blocks, coupling_blocks, tendon_blocks
@@ -32,12 +33,14 @@ from pliant.scene.joints import (
 from pliant.scene.scene import Scene
 
 
-def build_joints(scene: Scene, node_start, body_position, body_rotation, more: list[dict]) -> JointBlocks:
+def build_joints(
+    device: Device, scene: Scene, node_start, body_position, body_rotation, more: list[dict]
+) -> JointBlocks:
     """All joints of the scene as blocks of rows, and behind them `more` blocks: columns named as in JointBlocks."""
     for joint in scene.joints:
         check_joint(joint)
     anchor = Anchorer(scene, node_start, body_position, body_rotation)
-    free, places = _free_coordinates(scene, anchor)
+    free, places = _free_coordinates(device, scene, anchor)
     pairs = [(j, block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor, places)]
     numbers, blocks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     columns = _joint_columns(scene, numbers, blocks)
@@ -47,10 +50,10 @@ def build_joints(scene: Scene, node_start, body_position, body_rotation, more: l
     columns["more"] = _columns(further)
     columns["more_start"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     moving = [(k, block.moving, -block.factor[0]) for k, block in enumerate(blocks) if block.moving is not None]
-    return JointBlocks.laid_out(**columns, free=free, drives=_drives(blocks), moving=moving)
+    return JointBlocks.laid_out(device=device, **columns, free=free, drives=_drives(blocks), moving=moving)
 
 
-def _free_coordinates(scene: Scene, anchor: Anchorer) -> tuple[FreeCoordinates, dict]:
+def _free_coordinates(device: Device, scene: Scene, anchor: Anchorer) -> tuple[FreeCoordinates, dict]:
     """The free coordinates of all joints; and {(joint, name): (kind, anchor a, anchor b, number)}."""
     joint, name, kind, a, b, places = [], [], [], [], [], {}
     for j, own in enumerate(scene.joints):
@@ -62,7 +65,7 @@ def _free_coordinates(scene: Scene, anchor: Anchorer) -> tuple[FreeCoordinates, 
             a.append(one)
             b.append(two)
     numbers = [np.array(values, dtype=np.int64) for values in (joint, kind)]
-    return FreeCoordinates(numbers[0], name, numbers[1], _columns(a), _columns(b)), places
+    return FreeCoordinates(device, numbers[0], name, numbers[1], _columns(a), _columns(b)), places
 
 
 def _joint_columns(scene: Scene, numbers: list[int], blocks: list[Block]) -> dict:

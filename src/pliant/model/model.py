@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.elements.elements import Elements
+from pliant.kernels.device import Device
 from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
 
@@ -40,6 +41,8 @@ class Pinned:
 class Model:
     """Everything about a scene that does not change; n nodes, b rigid bodies."""
 
+    # where it computes: its kernels come from there
+    device: Device
     # bodies: name of each, and the range of nodes of each soft body (soft + 1,)
     soft_names: list[str]
     rigid_names: list[str]

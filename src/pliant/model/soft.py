@@ -8,6 +8,7 @@ from pliant.elements.quadratic import Tet10Set
 from pliant.elements.sets import ElementSet, Part, Tet4Set
 from pliant.elements.springs import SpringSet
 from pliant.errors import SceneError
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES, group_count, to_lanes
 from pliant.kernels.laws import law_facts
 from pliant.meshes import quadratic
@@ -18,12 +19,12 @@ from pliant.scene.bodies import Soft
 SETS = {TET4: Tet4Set, TET10: Tet10Set, SPRING: SpringSet}
 
 
-def build_soft(softs: list[Soft], node_start: np.ndarray, triple_count: int) -> dict:
+def build_soft(device: Device, softs: list[Soft], node_start: np.ndarray, triple_count: int) -> dict:
     """Node arrays of all soft bodies, and their elements."""
     # a law that knows no rotation has as rest shape the body as the scene puts it
     shapes = [body.mesh.points if law_facts(body.material.law).rotates else body.nodes.positions for body in softs]
     rest = np.concatenate([*shapes, np.zeros((0, 3))])
-    elements = build_elements(softs, node_start, rest, triple_count)
+    elements = build_elements(device, softs, node_start, rest, triple_count)
     mass, stiffness, damping = np.zeros((3, len(rest)))
     for own in elements.sets:
         nodes, beta = own.connectivity, own.element_damping[:, None]
@@ -52,15 +53,17 @@ def _at_nodes(nodes: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
     return np.bincount(nodes.ravel(), weights=values.ravel(), minlength=count)
 
 
-def build_elements(softs: list[Soft], node_start: np.ndarray, rest: np.ndarray, triple_count: int) -> Elements:
+def build_elements(
+    device: Device, softs: list[Soft], node_start: np.ndarray, rest: np.ndarray, triple_count: int
+) -> Elements:
     """One set for each kind and law of the bodies, in the order in which they come."""
     members: dict[tuple, list[int]] = {}
     for i, body in enumerate(softs):
         members.setdefault((kind_of(body), body.material.law, body.material.energy), []).append(i)
-    sets = [_build_set(key, [(i, softs[i]) for i in own], node_start, rest) for key, own in members.items()]
+    sets = [_build_set(device, key, [(i, softs[i]) for i in own], node_start, rest) for key, own in members.items()]
     cells = [body.mesh.tets + first for body, first in zip(softs, node_start)]
     speed = np.array([np.sqrt(body.material.lame[1] / body.material.density) for body in softs])
-    return Elements(sets, cells, speed, triple_count)
+    return Elements(device, sets, cells, speed, triple_count)
 
 
 def kind_of(body: Soft) -> Kind:
@@ -75,7 +78,9 @@ def kind_of(body: Soft) -> Kind:
     return SPRING
 
 
-def _build_set(key: tuple, bodies: list[tuple[int, Soft]], node_start: np.ndarray, rest: np.ndarray) -> ElementSet:
+def _build_set(
+    device: Device, key: tuple, bodies: list[tuple[int, Soft]], node_start: np.ndarray, rest: np.ndarray
+) -> ElementSet:
     kind, law, energy = key
     connect = [(body.mesh.tets if kind.points else body.mesh.edges) + node_start[i] for i, body in bodies]
     groups = np.cumsum([0, *(group_count(len(nodes)) for nodes in connect)])
@@ -83,7 +88,8 @@ def _build_set(key: tuple, bodies: list[tuple[int, Soft]], node_start: np.ndarra
         Part(i, int(first), int(last), len(nodes))
         for (i, _), first, last, nodes in zip(bodies, groups[:-1], groups[1:], connect)
     ]
-    columns = {"law": law, "energy": energy, "parts": parts, "nodes": _lanes(connect).astype(np.int32)}
+    columns = {"device": device, "law": law, "energy": energy, "parts": parts}
+    columns["nodes"] = _lanes(connect).astype(np.int32)
     if kind is SPRING:
         return SpringSet(**columns, **_spring_columns(bodies, connect))
     geometry = [_geometry(rest, nodes) for nodes in connect]

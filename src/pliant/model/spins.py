@@ -8,9 +8,6 @@ and opposite on both sides, which keep the momentum of the whole.
 
 import numpy as np
 
-from pliant.kernels.cpu.joints import fill_blocks
-from pliant.kernels.cpu.linalg.block_ldl import solve_factored
-from pliant.kernels.cpu.spins import add_spin_rows, inertia_blocks
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, PERPENDICULAR
 from pliant.rows.table import Rows
@@ -36,7 +33,7 @@ class Spins:
             return
         ends = [np.where(side.kind == BODY, side.index[:, 0], -1)[self.which] for side in (blocks.a, blocks.b)]
         self.a, self.b = (np.where(end < 0, model.body_count, end) for end in ends)  # the world: one more, fixed
-        self.pattern = BlockPattern.of_pairs(model.body_count + 1, self.a, self.b)
+        self.pattern = BlockPattern.of_pairs(model.device, model.body_count + 1, self.a, self.b)
         every = np.arange(model.body_count + 1)
         self.diagonal = self.pattern.find(every, every)[0]
         self.index, self.transposed = self.pattern.find(self.a, self.b)
@@ -49,15 +46,16 @@ class Spins:
         """Angular velocities (b, 3) nearest to `spin` that the joints at a pose (State.pose) allow."""
         if not len(self.which):
             return spin
-        blocks, rows = model.joints, Rows.empty(model.joints.start)
-        fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, np.empty(rows.target.shape))
+        blocks, rows, kernels = model.joints, Rows.empty(model.joints.start), model.device
+        places = (rows.triples, rows.jacobian, np.empty(rows.target.shape))
+        kernels.joints.fill_blocks(blocks.arrays, *pose, False, *places)
         self.values[:] = 0.0
         right, size = np.empty((model.body_count + 1, 3)), np.empty(model.body_count + 1)
         masses = (model.body_inertia, pose[-1], model.static, spin)
-        inertia_blocks(*masses, self.diagonal, self.values, right, size)
+        kernels.spins.inertia_blocks(*masses, self.diagonal, self.values, right, size)
         ends = (self.a, self.b, self.place_a, self.place_b, blocks.lane[self.which])
         pattern = (self.diagonal, self.index, self.transposed)
-        add_spin_rows(*ends, rows.jacobian, size, STIFF, right.copy(), *pattern, self.values, right)
+        kernels.spins.add_spin_rows(*ends, rows.jacobian, size, STIFF, right.copy(), *pattern, self.values, right)
         self.factor = factor(self.pattern, self.values, self.factor)
-        solve_factored(self.factor, right)
+        kernels.linalg.block_ldl.solve_factored(self.factor, right)
         return right[:-1]

@@ -80,11 +80,11 @@ class Modes:
         return PICTURE_SHARE * size / largest if largest > 0 else PICTURE_SHARE
 
 
-def natural_modes(scene: Scene, n: int, *, mass: str = "lumped") -> Modes:
+def natural_modes(scene: Scene, n: int, *, mass: str = "lumped", device: str = "cpu") -> Modes:
     """The n lowest modes of a scene about its initial state; see Scene.modes."""
     if mass not in MASSES:
         raise SceneError(f"mass must be one of {', '.join(map(repr, MASSES))}, got {mass!r}")
-    model, state = build(scene)
+    model, state = build(scene, device=device)
     if not model.element_count and not np.any(model.joints.compliance > 0):
         raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")
     free = np.flatnonzero(np.concatenate([model.free.ravel() > 0, np.repeat(~model.static, 6)]))

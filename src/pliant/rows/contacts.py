@@ -3,7 +3,6 @@
 import numpy as np
 
 from pliant.collide.detect import Contacts
-from pliant.kernels.cpu.contacts import fill_contacts
 from pliant.kernels.lanes import LANES
 from pliant.rows.table import Rows, layout
 
@@ -35,7 +34,7 @@ def fill(model, state, contacts: Contacts, u_before: np.ndarray, h: float) -> tu
     friction = combined_friction(friction_a, model.body_friction[contacts.b])
     restitution = combined_restitution(restitution_a, model.body_restitution[contacts.b])
     threshold = 2 * h * model.acceleration_bound
-    fill_contacts(
+    model.device.contacts.fill_contacts(
         contacts.node,
         contacts.a,
         contacts.b,

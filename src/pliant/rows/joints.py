@@ -8,26 +8,31 @@ import numpy as np
 
 from pliant.checks import at_time
 from pliant.formulas.joints import soft_row
-from pliant.kernels.cpu.anchors import BODY, FACE, NODE, WORLD, AnchorArrays
-from pliant.kernels.cpu.coordinates import ANGLE, LENGTH, SWING, TRAVEL, TWIST
-from pliant.kernels.cpu.joints import (
+from pliant.kernels.device import Device
+from pliant.kernels.joints import (
     ALIGN,
+    ANGLE,
     ANGULAR,
     BALL,
+    BODY,
     BROKEN,
     COUPLING,
     DISTANCE,
+    FACE,
+    LENGTH,
     LIMIT,
     LINE,
     MOTOR,
+    NODE,
     PERPENDICULAR,
     PLANE,
     ROPE,
+    SWING,
+    TRAVEL,
+    TWIST,
+    WORLD,
+    AnchorArrays,
     JointArrays,
-    add_turning_stiffness,
-    coordinate_rates,
-    fill_blocks,
-    follow_coordinates,
 )
 from pliant.rows.drives import Drives
 from pliant.rows.table import Rows, layout
@@ -84,6 +89,7 @@ class Anchors:
 class FreeCoordinates:
     """The m free coordinates of all joints: joint (m,), name, kind (m,): ANGLE, TRAVEL; anchors a and b."""
 
+    device: Device
     joint: np.ndarray
     name: list
     kind: np.ndarray
@@ -94,14 +100,14 @@ class FreeCoordinates:
         """Their values (m,) [m or rad] at a pose, full turns counted from its angles on."""
         out = pose[0].copy()
         if len(self.kind):
-            follow_coordinates(self.kind, self.a.arrays, self.b.arrays, *pose, out)
+            self.device.joints.follow_coordinates(self.kind, self.a.arrays, self.b.arrays, *pose, out)
         return out
 
     def rates(self, pose: tuple, velocity: np.ndarray) -> np.ndarray:
         """How fast they change (m,) [m/s or rad/s] with velocities (triples, 3); as many zeros as angles for none."""
         out = np.zeros(len(pose[0]))
         if len(self.kind):
-            coordinate_rates(self.kind, self.a.arrays, self.b.arrays, *pose, velocity, out)
+            self.device.joints.coordinate_rates(self.kind, self.a.arrays, self.b.arrays, *pose, velocity, out)
         return out
 
 
@@ -116,9 +122,10 @@ class JointBlocks:
     on a coordinate or length q is factor q + rest [m or rad]. compliance [m/N], damping [N s/m], restitution (n,).
     reach (n,): length of the anchors' arms [m], the measure of gaps. drives: of the motors. moving: (block, function of
     time, factor) of rests that move. start, slice, lane: where each block lies in the table; the first equality_slices
-    slices hold the equalities.
+    slices hold the equalities. device: where they are evaluated.
     """
 
+    device: Device
     joint: np.ndarray
     family: np.ndarray
     a: Anchors
@@ -228,7 +235,8 @@ def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotati
     out = np.zeros((len(rotation), 6))
     if not len(blocks.family):  # kernels that have nothing to do are not even compiled
         return out
-    add_turning_stiffness(blocks.arrays, np.ascontiguousarray(impulse), jacobian, rotation, h, out)
+    arguments = (np.ascontiguousarray(impulse), jacobian, rotation, h, out)
+    blocks.device.joints.add_turning_stiffness(blocks.arrays, *arguments)
     return out
 
 
@@ -239,7 +247,7 @@ def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0
     error = np.zeros(rows.target.shape)
     if not len(blocks.family):
         return error
-    fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
+    blocks.device.joints.fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
     softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
     place = (blocks.slice, slice(None), blocks.lane)

@@ -8,10 +8,7 @@ Jacobian that at q(u). Contacts are linear in the velocity.
 
 import numpy as np
 
-from pliant.kernels.cpu.joints import distance_curvatures, fill_blocks, follow_turns
-from pliant.kernels.cpu.rigid import turn_bodies
-from pliant.kernels.cpu.rows import add_row_impulses, row_rates, row_response
-from pliant.kernels.cpu.table import row_mobilities
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.rows.joints import JointBlocks, turning_stiffness
 from pliant.rows.table import Rows
@@ -34,6 +31,7 @@ class JointsAhead:
     def __init__(self, blocks: JointBlocks, table: Rows, error: np.ndarray, state, h: float):
         """error (slices, 3, LANES): the joints' errors at the start of the step."""
         self.blocks, self.state, self.h, self.before = blocks, state, h, error
+        self.device = blocks.device
         self.slices = len(blocks.start) - 1
         entries = int(blocks.start[-1])
         self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
@@ -46,12 +44,12 @@ class JointsAhead:
         """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
         state, h, n = self.state, self.h, len(self.state.x)
         turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
-        turn_bodies(turn, self.rotation)
+        self.device.rigid.turn_bodies(turn, self.rotation)
         near = state.angles + h * self.blocks.free.rates(state.pose, u)  # so that whole turns in a step are counted
         pose = (near, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
-        fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
+        self.device.joints.fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
         self.rate = (self.error - self.before) / h
-        follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
+        self.device.joints.follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
 
     def stiffness(self, impulse: np.ndarray) -> np.ndarray:
         """h^2 times the stiffness (b, 6) of bodies against turning under impulses (slices, 3, LANES)."""
@@ -61,11 +59,11 @@ class JointsAhead:
         """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start."""
         n, bodies = len(self.state.x), len(self.rotation)
         seen, late = (np.zeros((n + 2 * bodies, 3)) for _ in range(2))
-        add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
+        self.device.rows.add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
         pose = (self.state.angles, self.state.x, self.state.body_position, self.rotation)
         jacobian, error = np.zeros_like(self.jacobian), np.zeros_like(self.error)
-        fill_blocks(self.blocks.arrays, *pose, False, self.triples, jacobian, error)
-        add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
+        self.device.joints.fill_blocks(self.blocks.arrays, *pose, False, self.triples, jacobian, error)
+        self.device.rows.add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
         return (late - seen)[n + 1 :: 2]
 
 
@@ -80,9 +78,9 @@ class RowPotential:
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
         mobility. shift (slices, 3, LANES): impulses [N s] to start from."""
-        self.rows, self.joints = rows, joints
+        self.rows, self.joints, self.device = rows, joints, joints.device
         self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
-        self.mobility, without_pins = _mobilities(rows, mobility), _mobilities(rows, loose)
+        self.mobility, without_pins = (_mobilities(self.device, rows, inverse) for inverse in (mobility, loose))
         dead = self.mobility <= NO_MOBILITY * without_pins
         self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
         self.hard = (rows.compliance == 0) & ~dead
@@ -109,9 +107,10 @@ class RowPotential:
         geometry = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
         answers = (self.new_slip, self.impulse, self.curvature)
         arguments = (self.compliance, velocity, joints.slices, joints.rate, *answers)
-        self.joint_energy, energy = row_response(*geometry, *arguments)
+        self.joint_energy, energy = self.device.rows.row_response(*geometry, *arguments)
         if joints.slices:
-            distance_curvatures(joints.blocks.arrays, self.estimate, joints.error, joints.h, self.curvature)
+            arguments = (self.estimate, joints.error, joints.h, self.curvature)
+            self.device.joints.distance_curvatures(joints.blocks.arrays, *arguments)
         self.energy = self.joint_energy + energy
         return self.energy
 
@@ -126,7 +125,7 @@ class RowPotential:
         if self.joints.slices:
             rows, rate = self.rows, np.empty(self.estimate.shape)
             start = rows.start[: self.joints.slices + 1]
-            row_rates(start, rows.triples, rows.jacobian, direction, rate)
+            self.device.rows.row_rates(start, rows.triples, rows.jacobian, direction, rate)
             first = slice(0, self.joints.slices)
             ahead = self.impulse[first] - self.curvature[first, :3] * rate
             self.estimate = np.clip(ahead, rows.low[first], rows.high[first])
@@ -137,7 +136,7 @@ class RowPotential:
         joints, rows = self.joints, self.rows
         out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
         excess = self.impulse[: joints.slices] - self.estimate
-        add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
+        self.device.rows.add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
         return out
 
     def follow_slip(self, velocity: np.ndarray) -> None:
@@ -189,7 +188,7 @@ class RowPotential:
     def add_impulses(self, out: np.ndarray, scale: float = 1.0) -> None:
         """out (triples, 3) += scale J^T lambda."""
         rows = self.rows
-        add_row_impulses(rows.start, rows.triples, rows.jacobian, scale * self.impulse, out)
+        self.device.rows.add_row_impulses(rows.start, rows.triples, rows.jacobian, scale * self.impulse, out)
 
     def add_turning(self, blocks_inout: np.ndarray) -> None:
         """Adds h^2 times the stiffness of bodies against turning to the angular blocks (triples, 3, 3)."""
@@ -200,8 +199,8 @@ class RowPotential:
             angular += turning[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
 
 
-def _mobilities(rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
+def _mobilities(device: Device, rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
     """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6); 0 where nothing can move."""
     mobility = np.empty(rows.compliance.shape)
-    row_mobilities(rows.start, rows.triples, rows.jacobian, inverse_mass, mobility)
+    device.table.row_mobilities(rows.start, rows.triples, rows.jacobian, inverse_mass, mobility)
     return mobility

@@ -104,7 +104,9 @@ class Scene:
 
         return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
 
-    def equilibrium(self, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+    def equilibrium(
+        self, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None, device: str = "cpu"
+    ):
         """The scene at rest under its loads: a Simulation with the same readers, which can also go on with `dt` [s].
 
         load_steps: gravity, forces, tractions, pressures and prescribed displacements grow in so many steps (one that
@@ -113,9 +115,10 @@ class Scene:
         """
         from pliant.statics.loading import equilibrium  # as above
 
-        return equilibrium(self, solver=solver, load_steps=load_steps, time=time, dt=dt, threads=threads)
+        options = {"dt": dt, "threads": threads, "device": device}
+        return equilibrium(self, solver=solver, load_steps=load_steps, time=time, **options)
 
-    def modes(self, n: int, *, mass: str = "lumped"):
+    def modes(self, n: int, *, mass: str = "lumped", device: str = "cpu"):
         """The n lowest natural modes about the initial state, as pliant.Modes: frequencies [Hz] and shapes.
 
         Elements have their stiffness at rest, whatever their law; pinned components and static bodies are held, joints
@@ -125,7 +128,7 @@ class Scene:
         """
         from pliant.readers.modes import natural_modes
 
-        return natural_modes(self, n, mass=mass)
+        return natural_modes(self, n, mass=mass, device=device)
 
 
 def _free_name(kind: str, first: int, taken) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
-from pliant.checks import vector
+from pliant.checks import DEVICES, vector
 from pliant.errors import SceneError
 from pliant.scene.scene import Scene
 from pliant.scene_file.problems import Path, Problems
@@ -44,6 +44,7 @@ class RunTable(Table):
     dt: Positive = None
     seconds: Positive = None
     solver: instance(object, "a solver") = None
+    device: choice(*DEVICES) = None
     precision: choice(*PRECISIONS) = None
     threads: whole(1, 1024) = None
     frames_per_second: real(low=0, high=1000, open_low=True) = None
@@ -116,15 +117,16 @@ class View:
 class RunSettings:
     """How `pliant run` runs a scene file.
 
-    dt: time step [s]; seconds: how long; solver: one of pliant.solve.SOLVERS; precision: "float32" or "float64";
-    threads: None for all; frames_per_second: of films and series; output: file names, or suffixes alone to take the
-    name of the scene file; color: the field that colours soft bodies; joints: whether axes, anchors and limits of
-    joints are drawn; camera: None to see the whole scene.
+    dt: time step [s]; seconds: how long; solver: one of pliant.solve.SOLVERS; device: where it computes, "cpu";
+    precision: "float32" or "float64"; threads: None for all; frames_per_second: of films and series; output: file
+    names, or suffixes alone to take the name of the scene file; color: the field that colours soft bodies; joints:
+    whether axes, anchors and limits of joints are drawn; camera: None to see the whole scene.
     """
 
     dt: float = 1 / 60
     seconds: float = 2.0
     solver: Any = field(default_factory=SOLVERS[DEFAULT_SOLVER])
+    device: str = "cpu"
     precision: str = "float64"
     threads: int | None = None
     frames_per_second: float = 30.0
@@ -142,6 +144,11 @@ class RunSettings:
         for key in ("dt", "seconds", "frames_per_second"):
             object.__setattr__(self, key, getattr(table, key))
         object.__setattr__(self, "output", tuple(table.output))
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where and how numbers are computed, for `Scene.simulate`: device, precision, threads."""
+        return {"device": self.device, "precision": self.precision, "threads": self.threads}
 
     def _plain(self) -> dict[str, Any]:
         plain = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "solver"}

@@ -205,7 +205,7 @@ def motor_table(motor: Motor) -> Tables:
 
 def run_table(run: RunSettings) -> Tables:
     """[run]"""
-    table = {"dt": run.dt, "seconds": run.seconds, **given(run, "precision", "threads")}
+    table = {"dt": run.dt, "seconds": run.seconds, **given(run, "device", "precision", "threads")}
     table |= {"frames_per_second": run.frames_per_second, "output": list(run.output), "color": run.color}
     table |= {"joints": True} if run.joints else {}
     if run.camera is not None:

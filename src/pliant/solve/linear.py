@@ -40,7 +40,7 @@ class LinearSolver:
         matrix = assemble(model.node_count, parts)
         arguments = {"parts": parts, "free": model.free, "tolerance": options.tolerance}
         restricted = eliminate(matrix, model.free)
-        self.factors, self.h = FACTORS[options.factor](restricted, **arguments), h
+        self.factors, self.h = FACTORS[options.factor](model.device, restricted, **arguments), h
         diagonal = restricted.diagonal().reshape(-1, 3)
         self.mobility = np.concatenate([model.free / diagonal, np.zeros_like(diagonal)], axis=1)
 

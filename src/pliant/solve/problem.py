@@ -8,7 +8,6 @@ import numpy as np
 from pliant.collide.detect import Contacts
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
-from pliant.kernels.cpu.linalg.triples import inverse_blocks
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
@@ -150,5 +149,6 @@ def mass_blocks(model, prediction, h: float) -> np.ndarray:
     if n == model.triple_count:
         return blocks
     blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
+    inverse_blocks = model.device.linalg.triples.inverse_blocks
     blocks[n + 1 :: 2][~model.static] = inverse_blocks(prediction.inverse_mass[n + 1 :: 2][~model.static])
     return blocks

@@ -9,10 +9,6 @@ or linear in their frames at its start ("warped"). Explicit steps solve for impu
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.kernels.cpu.balance import balance_squares, balance_weights, rounding_square
-from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
-from pliant.kernels.cpu.rows import add_row_impulses, row_rates
-from pliant.kernels.cpu.table import row_mobilities
 from pliant.rows.joints import BODY
 from pliant.solve.problem import Problem, Solution
 
@@ -27,16 +23,16 @@ NO_MOBILITY = 1e-12
 def residual(problem: Problem, solution: Solution, equations: str) -> float:
     """The residual of a solution, without units; 0 where only rounding is left."""
     model, h, table = problem.model, problem.h, solution.table or problem.rows.table
-    weight, rows = _mobility(problem, solution), np.zeros_like(solution.u)
+    weight, rows, kernels = _mobility(problem, solution), np.zeros_like(solution.u), model.device
     if table.slices:
-        add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
+        kernels.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
     internal = _internal_forces(problem, solution, equations)
     motion = (problem.mass, solution.u, problem.prediction.u, problem.before)
     with np.errstate(over="ignore"):  # of a step that ran away
-        balance, *parts = balance_squares(*motion, internal, h, rows, weight)
+        balance, *parts = kernels.balance.balance_squares(*motion, internal, h, rows, weight)
         errors = _row_errors(problem, solution, weight)
-    rounding = rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
-    rounding += STEADY**2 * quadratic_diagonal(problem.mass, solution.u)
+    rounding = kernels.balance.rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
+    rounding += STEADY**2 * kernels.linalg.triples.quadratic_diagonal(problem.mass, solution.u)
     total = errors if equations == "explicit" else max(balance - rounding, 0.0) + errors
     return float(np.sqrt(total / max(parts))) if max(parts) > rounding else 0.0
 
@@ -56,7 +52,7 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
             on, index = side.kind[points] == BODY, side.index[points, 0]
             np.add.at(stiffness, n + 2 * index[on], (pull / reach)[on])
             np.add.at(stiffness, n + 2 * index[on] + 1, (pull * reach)[on])
-    balance_weights(problem.prediction.inverse_mass, stiffness, model.free_triples, out)
+    model.device.balance.balance_weights(problem.prediction.inverse_mass, stiffness, model.free_triples, out)
     return out
 
 
@@ -80,13 +76,13 @@ def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np
 
 def _row_errors(problem: Problem, solution: Solution, weight: np.ndarray) -> float:
     """Sum of squares of the rows' errors in velocity, over their mobilities."""
-    table, rows = solution.table or problem.rows.table, problem.rows
+    table, rows, kernels = solution.table or problem.rows.table, problem.rows, problem.model.device
     if not table.slices:
         return 0.0
     mobility, rate = np.empty(table.target.shape), np.empty(table.target.shape)
     inverse = np.concatenate([weight, np.zeros_like(weight)], axis=1)
-    row_mobilities(table.start, table.triples, table.jacobian, inverse, mobility)
-    row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    kernels.table.row_mobilities(table.start, table.triples, table.jacobian, inverse, mobility)
+    kernels.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
     if solution.joint_rate is not None:
         rate[: rows.joint_slices] = solution.joint_rate
     lacking = rows.table.target - rate - table.compliance * solution.impulses

@@ -15,10 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.elements.rows import ElementRows
-from pliant.kernels.cpu.elements import element_targets
-from pliant.kernels.cpu.linalg.pgs import sweep_system
-from pliant.kernels.cpu.rigid import turn_bodies
-from pliant.kernels.cpu.system import row_product, transposed_product
 from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, concatenate
@@ -59,13 +55,13 @@ class XpbdSolver(DualSolver):
             low, high = self._bounds(here, operator.scale, element_size)
             friction, x = self._friction(here, diagonal, element_size), impulse / operator.scale
             before = u.copy()
-            transposed_product(operator, x, u)
+            self.device.system.transposed_product(operator, x, u)
             u += prediction.u
-            sweep_system(operator, b, low, high, friction, x, u)
+            self.device.linalg.pgs.sweep_system(operator, b, low, high, friction, x, u)
             impulse = x * operator.scale
         change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
         info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
-        info.rows = self.elements.count * 6 + row_count(rows.table)
+        info.rows = self.elements.count * 6 + row_count(self.device, rows.table)
         end = self._rows_at(state, rows, u, h)
         found = {"table": end.table, "joint_rate": (end.error - rows.error) / h}
         return Solution(u, impulse[element_size:].reshape(rows.table.target.shape), info, **found)
@@ -75,7 +71,7 @@ class XpbdSolver(DualSolver):
         model, n = self.model, self.model.node_count
         x, position = state.x + h * u[:n], state.body_position + h * u[n::2]
         rotation = state.body_rotation.copy()
-        turn_bodies(h * u[n + 1 :: 2], rotation)
+        self.device.rigid.turn_bodies(h * u[n + 1 :: 2], rotation)
         joints = Rows.empty(model.joints.start)
         error = joint_rows.fill(model.joints, joints, (state.angles, x, position, rotation), h, state.time + h)
         elements = ElementRows(model.elements, x, rows.elements.plastic)
@@ -93,8 +89,9 @@ class XpbdSolver(DualSolver):
     def _goal(self, here: StepRows, operator, share: np.ndarray, u: np.ndarray, h: float) -> np.ndarray:
         """scale (b + h f J u_k)."""
         target = np.empty((len(self.elements.volume), 6, LANES))
-        element_targets(here.elements.strain, here.elements.plastic, self.elements.damping, h, self.basis64, target)
+        strains = (here.elements.strain, here.elements.plastic)
+        self.device.elements.element_targets(*strains, self.elements.damping, h, self.basis64, target)
         goal = np.concatenate([target.ravel(), here.table.target.ravel()])
         rate = np.empty_like(goal)
-        row_product(operator, u, np.zeros_like(goal), rate)
+        self.device.system.row_product(operator, u, np.zeros_like(goal), rate)
         return operator.scale * goal + share * rate

@@ -13,7 +13,6 @@ import numpy as np
 from pliant.checks import at_time
 from pliant.errors import SolverError
 from pliant.jit import use_threads
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.newton.solver import NewtonSolver
@@ -37,14 +36,16 @@ MOST_STEPS, MOST_HALVINGS = 400, 6
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
 
 
-def equilibrium(scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None):
+def equilibrium(
+    scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None, device: str = "cpu"
+):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
     solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
     if not isinstance(solver, Newton):
         raise SolverError(f"equilibrium needs pliant.Newton(...), got {solver!r}")
     if not isinstance(load_steps, int) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
-    sim = Simulation(scene, dt, solver=solver, threads=threads)
+    sim = Simulation(scene, dt, solver=solver, threads=threads, device=device)
     euler = replace(solver, integrator="euler")
     sim.working_solver = NewtonSolver(euler, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
@@ -186,6 +187,7 @@ def _imbalance(model, state, h: float) -> float:
     free = np.ones(after.shape)
     free[: model.node_count] = model.free
     free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+    multiply_diagonal = model.device.linalg.triples.multiply_diagonal
     force = multiply_diagonal(mass, free * after) / h
     applied = multiply_diagonal(mass, free * prediction.u) / h
     return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))

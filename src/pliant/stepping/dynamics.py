@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import at_time
-from pliant.kernels.cpu.rigid import calm_spins, integrate_bodies, predict_bodies
-from pliant.kernels.cpu.rows import add_row_impulses
 from pliant.model.loads import body_loads, node_forces, prescribe
 from pliant.model.state import State
 from pliant.rows import joints as joint_rows
@@ -38,7 +36,7 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     for i, velocity, angular_velocity in model.driven:
         linear[i], spin[i] = at_time(velocity, end), at_time(angular_velocity, end)
     momentum, mid, inverse_inertia = np.zeros((b, 3)), np.zeros((b, 3)), np.zeros((b, 6))
-    predict_bodies(
+    model.device.rigid.predict_bodies(
         model.body_mass,
         model.body_inertia,
         model.static,
@@ -81,10 +79,11 @@ def integrate(problem: Problem, solution: Solution) -> State:
     prediction = problem.prediction
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
     late = np.zeros_like(turn) if solution.late_torque is None else solution.late_torque
-    integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
+    kernels = model.device.rigid
+    kernels.integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
     if solution.late_torque is not None:
         earlier = (state.body_rotation, state.body_angular_velocity)
-        calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
+        kernels.calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
     x = state.x + h * (v if solution.travel is None else solution.travel)
     body_position = state.body_position + h * body_velocity
     near = state.angles + h * model.joints.free.rates(state.pose, u)
@@ -114,5 +113,5 @@ def _node_impulses(problem: Problem, solution: Solution) -> np.ndarray:
     has no use for them."""
     model, table, impulse = problem.model, problem.rows.table, np.zeros((problem.model.triple_count, 3))
     if model.pins and table.slices:
-        add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, impulse)
+        model.device.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, impulse)
     return impulse[: model.node_count].copy()

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.model.model import Model
 from pliant.model.state import State
 from pliant.rotations import rotation_matrix
@@ -65,7 +64,7 @@ def _extrapolated(model: Model, state: State, before: dict) -> State | None:
         return None
     plain = {name: (4 * getattr(state, name) - before[name]) / 3 for name in ("v", "body_position", "body_velocity")}
     rotation = state.body_rotation.copy()
-    turn_bodies(_turns(before["body_rotation"], state.body_rotation) / 3, rotation)
+    model.device.rigid.turn_bodies(_turns(before["body_rotation"], state.body_rotation) / 3, rotation)
     momentum = _angular_momentum_of(model, state.body_rotation, state.body_angular_velocity)
     old_momentum = _angular_momentum_of(model, before["body_rotation"], before["body_angular_velocity"])
     spin = state.body_angular_velocity.copy()

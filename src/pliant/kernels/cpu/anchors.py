@@ -4,28 +4,14 @@ An anchor is a tuple (kind, nodes or body (3), local point (3), offset, frame (4
 rigid body, or on a face of a soft body, or a node; rows.joints.Anchors says what the numbers mean.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
 from pliant.formulas.coordinates import face_frame, face_turns
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point
 from pliant.formulas.matrix3 import add, multiply, multiply_vector, negative, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
 from pliant.jit import kernel
+from pliant.kernels.joints import BODY, FACE, NODE
 
-WORLD, BODY, FACE, NODE = 0, 1, 2, 3
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
-class AnchorArrays(NamedTuple):
-    """One anchor for each of n blocks, as rows.joints.Anchors describes them."""
-
-    kind: np.ndarray
-    index: np.ndarray
-    local: np.ndarray
-    offset: np.ndarray
-    frame: np.ndarray
 
 
 @kernel

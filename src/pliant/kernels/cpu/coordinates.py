@@ -4,10 +4,7 @@ from pliant.formulas.coordinates import axis, hinge_angle, swing_angle, twist_an
 from pliant.formulas.matrix3 import cross, dot, norm, outer, scale, subtract
 from pliant.jit import kernel
 from pliant.kernels.cpu.anchors import add_turn, anchor_at, anchor_frame, anchor_point, store_point, store_turn
-
-# An angle about the z axis of side a, travel along it, the length of a path through all anchors; of a ball joint the
-# angle between z axes, and the turn about them.
-ANGLE, TRAVEL, LENGTH, SWING, TWIST = range(5)
+from pliant.kernels.joints import SWING, TRAVEL, TWIST
 
 
 @kernel

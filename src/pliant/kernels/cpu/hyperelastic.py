@@ -6,7 +6,7 @@ from numba import prange
 from pliant.formulas.elements import element_gradient, element_impulses, element_stress, strain_rate
 from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli
 from pliant.formulas.matrix3 import determinant
-from pliant.jit import formula, parallel_kernel
+from pliant.jit import formula, kernel_in, parallel_kernel
 from pliant.kernels.cpu.elements import IDENTITY, gather_differences
 from pliant.kernels.lanes import LANES, load3, load9, store3, store9
 from pliant.kernels.laws import deform, stiffness_moduli
@@ -178,3 +178,12 @@ def count_inverted(x, nodes, gradients, volume, inverted_out):
             f = element_gradient(d0, d1, (d[6, lane], d[7, lane], d[8, lane]), load9(gradients, group, lane))
             count += 1 if determinant(f) <= 0.0 and volume[group, lane] > 0.0 else 0
         inverted_out[group] = count
+
+
+# What is compiled for every law in use: energy and forces of elements and of points, moduli, stresses.
+LAW_KERNELS = (evaluate_elements, evaluate_points, element_moduli, element_stresses)
+
+
+def law_kernels_in(folder) -> tuple:
+    """The same for a user's law, whose compiled code lies in a folder of its own."""
+    return tuple(kernel_in(folder, python_function.py_func) for python_function in LAW_KERNELS)

@@ -1,7 +1,5 @@
 """Loops over the blocks of joints: errors and Jacobians at any positions, and how their forces resist turning."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pliant.formulas.coordinates import axis, rotation_error
@@ -21,11 +19,7 @@ from pliant.formulas.matrix3 import (
 from pliant.formulas.rotation import inverse_turn_jacobian, quaternion_matrix, turn_jacobian
 from pliant.jit import kernel
 from pliant.kernels.cpu.anchors import (
-    BODY,
-    FACE,
-    NODE,
     UNIT,
-    AnchorArrays,
     add_turn,
     anchor_at,
     anchor_frame,
@@ -35,32 +29,27 @@ from pliant.kernels.cpu.anchors import (
     store_turn,
     vector_at,
 )
-from pliant.kernels.cpu.coordinates import LENGTH, TRAVEL, coordinate, path_length
+from pliant.kernels.cpu.coordinates import coordinate, path_length
+from pliant.kernels.joints import (
+    ALIGN,
+    ANGULAR,
+    BALL,
+    BODY,
+    BROKEN,
+    COUPLING,
+    DISTANCE,
+    FACE,
+    LENGTH,
+    LIMIT,
+    LINE,
+    MOTOR,
+    NODE,
+    PLANE,
+    ROPE,
+    TRAVEL,
+)
 
-# Families of blocks. Held together: points, orientations, a distance, axes; a point on a line or in a plane; axes
-# perpendicular; two coordinates in a ratio. Kept on one side: a coordinate within limits, a distance by a rope. Driven:
-# a coordinate. Nothing: a joint that broke.
-BALL, ANGULAR, DISTANCE, ALIGN, LIMIT, MOTOR, LINE, PLANE, PERPENDICULAR, ROPE, COUPLING = range(11)
-BROKEN = -1
 BACK = (-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
-
-
-class JointArrays(NamedTuple):
-    """The constant arrays of all blocks (n of them), as rows.joints.JointBlocks describes them."""
-
-    family: np.ndarray
-    a: AnchorArrays
-    b: AnchorArrays
-    more: AnchorArrays
-    more_start: np.ndarray
-    coordinate: np.ndarray
-    which: np.ndarray
-    ratio: np.ndarray
-    factor: np.ndarray
-    rest: np.ndarray
-    start: np.ndarray
-    slice: np.ndarray
-    lane: np.ndarray
 
 
 @kernel

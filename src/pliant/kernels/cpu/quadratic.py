@@ -5,8 +5,6 @@ g POINTS + p of an array of points. Gradients (groups POINTS, 30, LANES) are tho
 left out of sums over differences to it. The stiffness at a point is that of kernels.cpu.stiffness.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import prange
 
@@ -22,21 +20,10 @@ from pliant.formulas.matrix3 import (
 from pliant.formulas.svd import nearest_rotation
 from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.cpu.elements import IDENTITY
+from pliant.kernels.elements import FIRST_MODULUS, QUADRATIC_DATA
 from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9
 
 NODES, POINTS = 10, 4
-# Numbers per point of the data for products: U, ten gradients seen in V, twelve moduli.
-DATA = 51
-FIRST_MODULUS = 39
-
-
-class QuadraticProducts(NamedTuple):
-    """Ten-node tets as part of an operator: data (terms, groups POINTS, 51, LANES); places (groups, 10, LANES): flat
-    offset of their nodes; first: their first slot."""
-
-    data: np.ndarray
-    places: np.ndarray
-    first: int
 
 
 @kernel
@@ -196,7 +183,7 @@ def point_stiffness(frames, gradients, moduli, damped, rest_gradients, rotation,
     """The 55 stiffness blocks (groups LANES, 55, 9) of every element, pairs (i, j), j <= i, of its nodes in turn; the
     arguments are those of ElementTerms, at the points."""
     for group in prange(frames.shape[0] // POINTS):
-        data, block = np.empty((POINTS, DATA, LANES)), np.empty((1, 9, LANES))
+        data, block = np.empty((POINTS, QUADRATIC_DATA, LANES)), np.empty((1, 9, LANES))
         for p in range(POINTS):
             _pack_point(group * POINTS + p, frames, gradients, moduli, data, p)
         pair = 0
@@ -220,7 +207,7 @@ def point_stiffness(frames, gradients, moduli, damped, rest_gradients, rotation,
 def pack_points(frames, gradients, moduli, data_out):
     """Data for products (points, 51, LANES) of every point."""
     for at in prange(frames.shape[0]):
-        data = np.empty((1, DATA, LANES))
+        data = np.empty((1, QUADRATIC_DATA, LANES))
         _pack_point(at, frames, gradients, moduli, data, 0)
         data_out[at] = data[0]
 

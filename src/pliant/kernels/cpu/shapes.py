@@ -1,9 +1,8 @@
-"""Codes of rigid shapes, and the signed distance to any of them."""
+"""The signed distance to any rigid shape."""
 
 from pliant.formulas.contact import box_distance, capsule_distance, cylinder_distance, sphere_distance
 from pliant.jit import kernel
-
-SPHERE, BOX, CAPSULE, CYLINDER, PLANE, MESH = range(6)
+from pliant.kernels.shapes import BOX, CAPSULE, CYLINDER, SPHERE
 
 
 @kernel

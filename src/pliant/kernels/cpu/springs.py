@@ -1,8 +1,5 @@
 """Loops over springs between two nodes: energy, forces, damping along the axis, stiffness."""
 
-from typing import NamedTuple
-
-import numpy as np
 from numba import prange
 
 from pliant.formulas.springs import spring_axis, spring_block, spring_moduli
@@ -11,15 +8,6 @@ from pliant.kernels.lanes import LANES, load3, load6, store3
 
 # Where the entries of a symmetric matrix xx, yy, zz, yz, xz, xy stand in a block of nine.
 SYMMETRIC = (0, 5, 4, 5, 1, 3, 4, 3, 2)
-
-
-class SpringProducts(NamedTuple):
-    """Springs as part of an operator: data (groups, 6, LANES): the block of both ends; places (groups, 2, LANES): flat
-    offset of their nodes; first: their first slot."""
-
-    data: np.ndarray
-    places: np.ndarray
-    first: int
 
 
 @parallel_kernel

@@ -4,8 +4,6 @@ The stiffness of an element is a pair of frames U, V and twelve moduli (formulas
 LANES) for a group: U (9), the gradients of nodes 0, 1, 2 seen in V (9), moduli (12), all times what they weigh.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import prange
 
@@ -14,35 +12,8 @@ from pliant.formulas.hyperelastic import nodal_gradients, principal_block, princ
 from pliant.formulas.hyperelastic import world_block as to_world
 from pliant.formulas.matrix3 import multiply_vector, transpose_multiply_vector
 from pliant.jit import formula, kernel, parallel_kernel
+from pliant.kernels.elements import TET_DATA
 from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9
-
-# Numbers per element of the data for products.
-DATA = 30
-
-
-class TetProducts(NamedTuple):
-    """Tets of four nodes as part of an operator: data (terms, groups, 30, LANES); places (groups, 4, LANES): flat
-    offset of their nodes; first: their first slot."""
-
-    data: np.ndarray
-    places: np.ndarray
-    first: int
-
-
-class ElementTerms(NamedTuple):
-    """The stiffness of a set of tets: frames (groups, 21, LANES), elastic gradients (groups, 9, LANES) and moduli
-    (groups, 12, LANES) times their weights; if `damped`, the warped stiffness of lam, mu (groups, LANES) with the rest
-    gradients (groups, 9, LANES) in the frames `rotation` (groups, 9, LANES) times damping_weight (groups, LANES)."""
-
-    frames: np.ndarray
-    gradients: np.ndarray
-    moduli: np.ndarray
-    damped: bool
-    rest_gradients: np.ndarray
-    rotation: np.ndarray
-    lam: np.ndarray
-    mu: np.ndarray
-    damping_weight: np.ndarray
 
 
 @formula
@@ -124,7 +95,7 @@ def element_stiffness(frames, gradients, moduli, damped, rest_gradients, rotatio
 def pack_elements(frames, gradients, moduli, data_out):
     """Data for products (groups, 30, LANES) of every element."""
     for group in prange(frames.shape[0]):
-        data = np.empty((1, DATA, LANES))
+        data = np.empty((1, TET_DATA, LANES))
         _copy_lanes(frames, group, 9, data, 0)
         _copy_lanes(moduli, group, 12, data, 18)
         _seen_gradients(group, frames, gradients, data, 9)

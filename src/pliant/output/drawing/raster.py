@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.ndimage import gaussian_filter, maximum_filter
 
-from pliant.kernels.cpu.drawing.shading import COARSE_BLOCK, GroundMap, LightMap, Triangles, View, shade
-from pliant.kernels.cpu.drawing.visibility import rasterise
+from pliant.kernels.device import HOST
+from pliant.kernels.drawing import COARSE_BLOCK, GroundMap, LightMap, Triangles, View
 from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.colors import TABLE_SIZE, colormap, linear_from_srgb, srgb_color, srgb_from_linear
 from pliant.output.drawing.draw import draw_caption, draw_legend
@@ -57,9 +57,11 @@ def render(
     index = np.empty(nearness.shape, np.int32)  # filled where a triangle is nearer than nothing
     weights = np.zeros((len(triangles), 3, 3))
     corners = _project(points, camera, nearness.shape)
-    rasterise(corners, triangles, 1.0 / (NEAR_SHARE * camera.distance), nearness, index, weights)
+    HOST.drawing.visibility.rasterise(
+        corners, triangles, 1.0 / (NEAR_SHARE * camera.distance), nearness, index, weights
+    )
     image = np.empty((height, width, 3), np.uint8)
-    shade(
+    HOST.drawing.shading.shade(
         supersample,
         nearness,
         index,
@@ -211,7 +213,9 @@ def _height_map(points: np.ndarray, triangles: np.ndarray, axes: np.ndarray, tex
     x, y = place[:2] / texel + offset[:, None]
     corners = np.ascontiguousarray(np.stack([x, y, np.ones_like(x), place[2] - middle], axis=1))
     heights = np.full((texels, texels), -FAR_AWAY, np.float32)
-    rasterise(corners, triangles, FAR_AWAY, heights, np.empty((0, 0), np.int32), np.empty((len(triangles), 3, 3)))
+    HOST.drawing.visibility.rasterise(
+        corners, triangles, FAR_AWAY, heights, np.empty((0, 0), np.int32), np.empty((len(triangles), 3, 3))
+    )
     return heights, axes[:2] / texel, np.array([*offset, -middle]), texel
 
 

@@ -10,9 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.kernels.cpu.rigid import turn_bodies
-from pliant.kernels.cpu.rows import row_rates
-from pliant.kernels.cpu.table import row_mobilities
 from pliant.model.state import State
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
@@ -70,7 +67,7 @@ def _meant(problem: Problem, solution: Solution) -> np.ndarray:
     table, rate = rows.table.between(0, rows.joint_slices), solution.joint_rate
     if rate is None:
         rate = np.empty(table.target.shape)
-        row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+        problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
     meant = rows.error + problem.h * rate
     meant[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]] = 0.0
     return meant
@@ -81,7 +78,8 @@ def _measures(problem: Problem) -> np.ndarray:
     grows beside that of a motion by as much in the step; nothing of soft ones and of limits and motors."""
     blocks, table = problem.model.joints, problem.rows.table.between(0, problem.rows.joint_slices)
     mobility = np.empty(table.target.shape)
-    row_mobilities(table.start, table.triples, table.jacobian, problem.prediction.inverse_mass, mobility)
+    geometry, row_mobilities = (table.start, table.triples, table.jacobian), problem.model.device.table.row_mobilities
+    row_mobilities(*geometry, problem.prediction.inverse_mass, mobility)
     place = (blocks.slice, slice(None), blocks.lane)
     ratio = (table.compliance[place].max(axis=1) / np.maximum(mobility[place].max(axis=1), 1e-300)) ** 0.5
     springs = np.where(ratio < 1.0, blocks.reach * np.maximum(ratio, STIFFEST), np.inf)
@@ -103,7 +101,8 @@ def _pushed(problem: Problem, move: np.ndarray) -> float:
     if not table.slices:
         return 0.0
     rate = np.empty(table.target.shape)
-    row_rates(table.start, table.triples, table.jacobian, move.astype(np.float64), rate)
+    geometry = (table.start, table.triples, table.jacobian)
+    problem.model.device.rows.row_rates(*geometry, move.astype(np.float64), rate)
     return float(-rate[:, 0].min(initial=0.0) / problem.model.joints.reach.max())
 
 
@@ -117,5 +116,5 @@ def _open_by(blocks, error: np.ndarray) -> float:
 def _displaced(model, state: State, move: np.ndarray) -> State:
     """The state with nodes and bodies moved by displacement triples (n + 2 b, 3): metres and rotation vectors."""
     n, rotation = model.node_count, state.body_rotation.copy()
-    turn_bodies(move[n + 1 :: 2].astype(np.float64), rotation)
+    model.device.rigid.turn_bodies(move[n + 1 :: 2].astype(np.float64), rotation)
     return replace(state, x=state.x + move[:n], body_position=state.body_position + move[n::2], body_rotation=rotation)

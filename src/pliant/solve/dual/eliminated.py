@@ -11,20 +11,9 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
-from pliant.kernels.cpu.elements import assemble_stiffness
-from pliant.kernels.cpu.linalg.block_ldl import (
-    BlockFactor,
-    inverse_diagonals,
-    restrict,
-    solve_factored,
-    symmetric_product,
-)
-from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
-from pliant.kernels.cpu.linalg.triples import dot
-from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses, row_impulses
-from pliant.kernels.cpu.system import row_product
-from pliant.kernels.cpu.table import row_diagonals
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import BlockFactor
+from pliant.kernels.operators import EliminatedOperator
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
@@ -49,7 +38,7 @@ class EliminatedSolver(DualSolver):
         self.potential = ElementPotential(elements, model.node_count)
         row, column, _ = block_pairs(elements.connectivity())
         first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
-        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        self.pattern = BlockPattern.of_pairs(model.device, model.triple_count, first, second)
         every = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(every, every)[0]
         self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
@@ -58,7 +47,7 @@ class EliminatedSolver(DualSolver):
         self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
         for k, (i, j) in enumerate(pairs):
             self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
-        self.gaps = GapFactors(joints, model.triple_count)
+        self.gaps = GapFactors(model.device, joints, model.triple_count)
         self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
@@ -76,15 +65,17 @@ class EliminatedSolver(DualSolver):
         weight = self._joint_weight(joints, prediction)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
         change = right.copy()
-        solve_factored(self.factor, change)
+        self.device.linalg.block_ldl.solve_factored(self.factor, change)
         u = prediction.u + change
-        info = Info("dual eliminated", 0, self._residual(values, change, right), rows=row_count(rows.table))
+        left = self._residual(values, change, right)
+        info = Info("dual eliminated", 0, left, rows=row_count(self.device, rows.table))
         impulse = np.zeros(rows.table.target.size)
         joint_size = joints.target.size
         if contacts.slices:
             change, info, impulse[joint_size:] = self._solve_contacts(problem, values, u)
             u += change
-        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, u, impulse[:joint_size])
+        table = (joints.start, joints.triples, joints.jacobian, joints.target)
+        self.device.rows.row_impulses(*table, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
 
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
@@ -93,30 +84,31 @@ class EliminatedSolver(DualSolver):
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
         if not (self.elements.count and stiff_elements(problem)):
             return self.gaps.close_gaps_by_factor(rows, inverse_mass)
-        _, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION)
+        _, compliance = softened(self.device, rows, inverse_mass, ELASTIC_REGULARIZATION)
         here = problem.rows.with_joints(ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance)
         self.factor, _, move = self._primal(model, problem.prediction, here, 1 / compliance, problem.h)
         move[:] = 0.0
-        add_row_impulses(rows.start, rows.triples, rows.jacobian, rows.target / compliance, move)
+        geometry = (rows.start, rows.triples, rows.jacobian)
+        self.device.rows.add_row_impulses(*geometry, rows.target / compliance, move)
         move *= self.free
-        solve_factored(self.factor, move)
+        self.device.linalg.block_ldl.solve_factored(self.factor, move)
         return move, 1
 
     def _joint_weight(self, joints: Rows, prediction) -> np.ndarray:
         """R^-1 of the joint rows (slices, 3, LANES); rigid ones get a compliance far below what matters."""
         diagonal = np.empty(joints.compliance.shape)
         geometry = (joints.start, joints.triples, joints.jacobian)
-        row_diagonals(*geometry, np.zeros_like(diagonal), prediction.inverse_mass, 0.0, diagonal)
+        self.device.table.row_diagonals(*geometry, np.zeros_like(diagonal), prediction.inverse_mass, 0.0, diagonal)
         softness = self.options.regularization + RIGID * (joints.compliance == 0)
         return 1 / (joints.compliance + softness * diagonal)
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:
         """Factors and upper blocks of A, and the right-hand side for u - u*; prescribed components are unit rows."""
-        own, values = self.elements, self.values
+        own, values, kernels = self.elements, self.values, self.device
         values[:] = 0.0
         material = (own.lam, own.mu, h * (h + own.damping) * own.volume, self.element_index)
-        assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
-        add_row_blocks(
+        kernels.elements.assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
+        kernels.rows.add_row_blocks(
             self.joint_pairs[0],
             self.joint_pairs[1],
             self.joint_pairs[4],
@@ -131,16 +123,20 @@ class EliminatedSolver(DualSolver):
         right[: model.node_count] = -self.potential.warped_step(rows.elements, prediction.u[: model.node_count], h)
         joints = rows.equalities
         impulse = np.empty(weight.size)
-        row_impulses(joints.start, joints.triples, joints.jacobian, joints.target, weight, prediction.u, impulse)
-        add_row_impulses(joints.start, joints.triples, joints.jacobian, impulse.reshape(weight.shape), right)
+        geometry = (joints.start, joints.triples, joints.jacobian)
+        kernels.rows.row_impulses(*geometry, joints.target, weight, prediction.u, impulse)
+        kernels.rows.add_row_impulses(*geometry, impulse.reshape(weight.shape), right)
         right *= self.free
-        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
+        pattern = self.pattern
+        kernels.linalg.block_ldl.restrict(pattern.order, pattern.column_start, pattern.row, self.free, values)
         return factor(self.pattern, values, self.factor), values, right
 
     def _residual(self, values, x, right) -> float:
         """|A x - b| / |b| of the primal system."""
+        dot, pattern = self.device.linalg.triples.dot, self.pattern
         size, product = dot(right, right), np.empty_like(x)
-        symmetric_product(self.pattern.order, self.pattern.column_start, self.pattern.row, values, x, product)
+        places = (pattern.order, pattern.column_start, pattern.row)
+        self.device.linalg.block_ldl.symmetric_product(*places, values, x, product)
         error = product - right
         return float(np.sqrt(dot(error, error) / (size if size else 1.0)))
 
@@ -149,25 +145,27 @@ class EliminatedSolver(DualSolver):
         model, rows = problem.model, problem.rows
         table = rows.bounded
         estimate = np.empty((model.triple_count, 6))
-        inverse_diagonals(self.diagonal_blocks, values, estimate)
+        self.device.linalg.block_ldl.inverse_diagonals(self.diagonal_blocks, values, estimate)
         estimate[:, :3] *= self.free
         estimate[:, 3:] *= self.free.all(axis=1, keepdims=True)
         diagonal = np.empty(table.compliance.shape)
         geometry = (table.start, table.triples, table.jacobian)
-        row_diagonals(*geometry, table.compliance, estimate, self.options.regularization, diagonal)
+        self.device.table.row_diagonals(*geometry, table.compliance, estimate, self.options.regularization, diagonal)
         softness = self.options.regularization / (1 + self.options.regularization)
         compliance = table.compliance + softness * (diagonal - table.compliance)
         unit = np.zeros((model.triple_count, 6))
         unit[:, :3] = self.free
-        system = rows_only(model.triple_count, table, compliance, unit, diagonal, np.float64)
+        system = rows_only(self.device, model.triple_count, table, compliance, unit, diagonal, np.float64)
         operator = EliminatedOperator(system, self.factor, system.scale)
         goal = table.target.ravel()
         rate = np.empty(len(goal))
-        row_product(system, u, np.zeros(len(goal)), rate)
+        self.device.system.row_product(system, u, np.zeros(len(goal)), rate)
         offset = rows.equalities.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
+
+        apply_transposed = self.device.linalg.operators.apply_transposed
 
         def settling(x, gradient) -> tuple[float, float]:
             apply_transposed(operator, x)
@@ -175,6 +173,6 @@ class EliminatedSolver(DualSolver):
 
         info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, settling)
         apply_transposed(operator, x)
-        info.solver, info.rows = "dual eliminated", row_count(rows.table)
+        info.solver, info.rows = "dual eliminated", row_count(self.device, rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.block_ldl import restrict, solve_factored
-from pliant.kernels.cpu.linalg.friction import no_friction
-from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
-from pliant.kernels.cpu.linalg.triples import inverse_blocks
-from pliant.kernels.cpu.rows import add_row_blocks, add_row_impulses
-from pliant.kernels.cpu.table import row_diagonals
+from pliant.kernels.device import Device
+from pliant.kernels.operators import no_friction
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.rows.table import Rows, entry_pairs
 from pliant.solve.problem import Problem
@@ -22,7 +18,7 @@ STIFF = 1e4
 LEAST_SOFTNESS = 1e-9
 
 
-def close_joint_gaps(operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, int]:
+def close_joint_gaps(device: Device, operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, int]:
     """Scaled impulses with which the last rows of an operator, the joints', meet their targets, and products it took.
 
     elastic: whether there are elements in the operator.
@@ -33,7 +29,7 @@ def close_joint_gaps(operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, i
     x, unbounded, dtype = np.zeros_like(b), np.full_like(b, np.inf), b.dtype
     limits = (ELASTIC_REDUCTION, ELASTIC_PRODUCTS) if elastic else (GAP_REDUCTION, GAP_PRODUCTS)
     arguments = (no_friction(dtype), x, np.empty((4, len(b)), dtype), *limits, b.copy(), 1)
-    products, *_ = solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
+    products, *_ = device.linalg.mprgp.solve_mprgp(operator, b, -unbounded, unbounded, *arguments)
     return x, products
 
 
@@ -45,12 +41,14 @@ def stiff_elements(problem: Problem) -> bool:
     return bool(np.any(h * h * model.node_stiffness > STIFF * model.node_mass))
 
 
-def softened(rows: Rows, inverse_mass, softness: float = GAP_REGULARIZATION) -> tuple[np.ndarray, np.ndarray]:
+def softened(
+    device: Device, rows: Rows, inverse_mass, softness: float = GAP_REGULARIZATION
+) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal of J M^-1 J^T + R, and the compliance R > 0 (slices, 3, LANES) with which gaps are closed: rigid joints
     get some, for they may be redundant."""
     diagonal = np.empty(rows.target.shape)
     geometry = (rows.start, rows.triples, rows.jacobian)
-    row_diagonals(*geometry, rows.compliance, inverse_mass, softness, diagonal)
+    device.table.row_diagonals(*geometry, rows.compliance, inverse_mass, softness, diagonal)
     soft = np.where(rows.compliance > 0, LEAST_SOFTNESS, softness)
     return diagonal, rows.compliance + soft * diagonal
 
@@ -63,9 +61,10 @@ class GapFactors:
     joints ask for. Both are amplified by 1 / R.)
     """
 
-    def __init__(self, joints: Rows, triple_count: int):
+    def __init__(self, device: Device, joints: Rows, triple_count: int):
+        self.device = device
         self.first, self.second, triple_i, triple_j, self.place = entry_pairs(joints)
-        self.pattern = pattern = BlockPattern.of_pairs(triple_count, triple_i, triple_j)
+        self.pattern = pattern = BlockPattern.of_pairs(device, triple_count, triple_i, triple_j)
         index, transposed = pattern.find(triple_i, triple_j)
         self.index = np.where(transposed, -2 - index, index)
         every = np.arange(triple_count)
@@ -74,17 +73,18 @@ class GapFactors:
 
     def close_gaps_by_factor(self, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
         """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of joints, and solves (one)."""
-        weight = 1 / softened(rows, inverse_mass)[1]
-        pattern, values = self.pattern, self.values
+        weight = 1 / softened(self.device, rows, inverse_mass)[1]
+        kernels, pattern, values = self.device, self.pattern, self.values
         values[:] = 0.0
-        values[self.diagonal_blocks] = inverse_blocks(inverse_mass)
+        values[self.diagonal_blocks] = kernels.linalg.triples.inverse_blocks(inverse_mass)
         symmetric = np.concatenate([weight, np.zeros_like(weight)], axis=1)
-        add_row_blocks(self.first, self.second, self.place, rows.jacobian, symmetric, self.index, values)
+        pairs = (self.first, self.second, self.place)
+        kernels.rows.add_row_blocks(*pairs, rows.jacobian, symmetric, self.index, values)
         free = (inverse_mass[:, :3] > 0).astype(np.float64)
-        restrict(pattern.order, pattern.column_start, pattern.row, free, values)
+        kernels.linalg.block_ldl.restrict(pattern.order, pattern.column_start, pattern.row, free, values)
         move = np.zeros_like(free)
-        add_row_impulses(rows.start, rows.triples, rows.jacobian, weight * rows.target, move)
+        kernels.rows.add_row_impulses(rows.start, rows.triples, rows.jacobian, weight * rows.target, move)
         move *= free
         self.factor = factor(pattern, values, self.factor)
-        solve_factored(self.factor, move)
+        kernels.linalg.block_ldl.solve_factored(self.factor, move)
         return move, 1

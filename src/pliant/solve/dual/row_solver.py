@@ -6,10 +6,8 @@ elasticity (J A^-1 J^T + R for the nodes, inverse masses for rigid bodies).
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.block_ldl import BlockFactor
-from pliant.kernels.cpu.linalg.operators import EliminatedOperator, apply_transposed
-from pliant.kernels.cpu.system import row_product, transposed_product
-from pliant.kernels.cpu.table import row_diagonals
+from pliant.kernels.matrices import BlockFactor
+from pliant.kernels.operators import EliminatedOperator
 from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import close_joint_gaps, softened
@@ -23,7 +21,7 @@ class RowSolver(DualSolver):
     """The dual problem over joints and contacts only, in float64."""
 
     def __init__(self, tolerance: float, model):
-        self._choose(Dual(tolerance=tolerance), np.float64)
+        self._choose(model.device, Dual(tolerance=tolerance), np.float64)
 
     def solve_rows(
         self, problem: Problem, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None
@@ -37,41 +35,43 @@ class RowSolver(DualSolver):
         if not table.slices:
             return np.zeros_like(u), np.zeros(table.target.shape), Info("rows")
         diagonal = np.empty(table.compliance.shape)
-        row_diagonals(table.start, table.triples, table.jacobian, table.compliance, inverse_mass, 0.0, diagonal)
+        geometry = (table.start, table.triples, table.jacobian)
+        self.device.table.row_diagonals(*geometry, table.compliance, inverse_mass, 0.0, diagonal)
         softness = np.zeros(table.compliance.shape)
         joints = slice(0, rows.equality_slices)
         softness[joints] = RIGID * (table.compliance[joints] == 0) * diagonal[joints]
         gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
         compliance, diagonal = table.compliance + softness, diagonal + softness
-        system = rows_only(model.triple_count, table, compliance, gather, diagonal, np.float64)
+        system = rows_only(self.device, model.triple_count, table, compliance, gather, diagonal, np.float64)
         operator = system if factor is None else EliminatedOperator(system, factor, system.scale)
         rate = np.empty(table.target.size)
-        row_product(system, u, np.zeros_like(rate), rate)
+        self.device.system.row_product(system, u, np.zeros_like(rate), rate)
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, diagonal.ravel(), 0)
         x = self._warm_impulses(problem.state, rows, 0) / system.scale
         info = self._minimise(operator, system.scale * table.target.ravel() - rate, low, high, friction, x)
-        if factor is None:
-            transposed_product(system, x, system.velocity)
-        else:
-            apply_transposed(operator, x)
-        info.rows, info.active = row_count(table), int(np.count_nonzero((x <= low) | (x >= high)))
+        self._transpose(operator, x)
+        info.rows, info.active = row_count(self.device, table), int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, (x * system.scale).reshape(table.target.shape), info
+
+    def _transpose(self, operator, x: np.ndarray) -> None:
+        """The change of velocity by scaled impulses x, into the operator's own `velocity`."""
+        if isinstance(operator, EliminatedOperator):
+            self.device.linalg.operators.apply_transposed(operator, x)
+        else:
+            self.device.system.transposed_product(operator, x, operator.velocity)
 
     def close_gaps(
         self, problem: Problem, rows: Rows, inverse_mass, factor: BlockFactor | None = None, free=None
     ) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took; arguments
         as of `solve_rows`."""
-        diagonal, compliance = softened(rows, inverse_mass)
+        diagonal, compliance = softened(self.device, rows, inverse_mass)
         gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
-        system = rows_only(problem.model.triple_count, rows, compliance, gather, diagonal, np.float64)
+        system = rows_only(self.device, problem.model.triple_count, rows, compliance, gather, diagonal, np.float64)
         operator = system if factor is None else EliminatedOperator(system, factor, system.scale)
-        x, products = close_joint_gaps(operator, rows, factor is not None)
-        if factor is None:
-            transposed_product(system, x, system.velocity)
-        else:
-            apply_transposed(operator, x)
+        x, products = close_joint_gaps(self.device, operator, rows, factor is not None)
+        self._transpose(operator, x)
         return system.velocity, products
 
 

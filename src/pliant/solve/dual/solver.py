@@ -5,16 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, ElementRows, RowElements
-from pliant.kernels.cpu.adjacency import slot_adjacency
-from pliant.kernels.cpu.elements import element_diagonals, element_targets
-from pliant.kernels.cpu.linalg.friction import Friction
-from pliant.kernels.cpu.linalg.mprgp import solve_mprgp
-from pliant.kernels.cpu.linalg.operators import SystemOperator
-from pliant.kernels.cpu.linalg.pgs import solve_pgs
-from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
-from pliant.kernels.cpu.system import row_product, transposed_product
-from pliant.kernels.cpu.table import count_rows, row_diagonals
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
+from pliant.kernels.operators import Friction, SystemOperator
 from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import (
@@ -45,11 +38,11 @@ class DualSolver:
 
     def __init__(self, options: Dual, model, dtype):
         self.elements = RowElements.of(model.elements)
-        self._choose(options, dtype)
+        self._choose(model.device, options, dtype)
         self.gradients = self.elements.gradients.astype(dtype)
 
-    def _choose(self, options: Dual, dtype) -> None:
-        self.options, self.dtype = options, np.dtype(dtype)
+    def _choose(self, device: Device, options: Dual, dtype) -> None:
+        self.device, self.options, self.dtype = device, options, np.dtype(dtype)
         basis = DIAGONAL_BASIS if options.diagonal else IDENTITY_BASIS
         self.basis64 = basis
         self.basis = np.array(basis, self.dtype)
@@ -65,7 +58,7 @@ class DualSolver:
         low, high = self._bounds(rows, operator.scale, element_size)
         friction = self._friction(rows, diagonal, element_size)
         x = self._warm_impulses(problem.state, rows, element_size) / operator.scale
-        velocity = np.empty(prediction.u.shape, self.dtype)
+        velocity, transposed_product = np.empty(prediction.u.shape, self.dtype), self.device.system.transposed_product
 
         def settling(x, gradient) -> tuple[float, float]:
             transposed_product(operator, x, velocity)
@@ -74,7 +67,7 @@ class DualSolver:
         info = self._minimise(operator, b, low, high, friction, x, settling)
         impulse = (x * operator.scale).astype(np.float64)
         transposed_product(operator, x, velocity)
-        info.rows = self.elements.count * 6 + row_count(rows.table)
+        info.rows = self.elements.count * 6 + row_count(self.device, rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         memory = {"elements": impulse[:element_size].reshape(-1, 6, LANES)}
         row_impulse = impulse[element_size:].reshape(rows.table.target.shape)
@@ -83,7 +76,7 @@ class DualSolver:
     def _operator(self, model, prediction, rows: StepRows, h) -> tuple[SystemOperator, np.ndarray]:
         """The scaled operator, and its unscaled diagonal."""
         table, dtype, regularization = rows.table, self.dtype, self.options.regularization
-        elements = self.elements
+        elements, element_diagonals = self.elements, self.device.elements.element_diagonals
         element_compliance = elements.compliance(h)
         element_diagonal = np.empty((len(elements.volume), 6, LANES))
         single, coupled = element_compliance[:, 0], element_compliance[:, 1]
@@ -97,14 +90,15 @@ class DualSolver:
             element_diagonals(*geometry, single, coupled, self.basis64, self.ones64, 0.0, element_diagonal)
         row_diagonal = np.empty(table.compliance.shape)
         arguments = (table.start, table.triples, table.jacobian, table.compliance, prediction.inverse_mass)
-        row_diagonals(*arguments, 0.0, row_diagonal)
+        self.device.table.row_diagonals(*arguments, 0.0, row_diagonal)
         softness = np.full(table.compliance.shape, regularization)
         softness[: rows.equality_slices] += RIGID * (table.compliance[: rows.equality_slices] == 0)
         row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
         row_diagonal += row_compliance - table.compliance
         diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])
         first_row_slot = elements.volume.size * 12
-        row_adjacency = slot_adjacency(table.triples, table.jacobian, first_row_slot, model.triple_count)
+        slots = (table.triples, table.jacobian, first_row_slot, model.triple_count)
+        row_adjacency = self.device.adjacency.slot_adjacency(*slots)
         operator = SystemOperator(
             nodes=elements.nodes,
             gradients=self.gradients,
@@ -130,10 +124,11 @@ class DualSolver:
     def _right_hand_side(self, prediction, rows: StepRows, operator, h) -> np.ndarray:
         """scale (b - J u*)."""
         target = np.empty((len(self.elements.volume), 6, LANES))
-        element_targets(rows.elements.strain, rows.elements.plastic, self.elements.damping, h, self.basis64, target)
+        strains = (rows.elements.strain, rows.elements.plastic)
+        self.device.elements.element_targets(*strains, self.elements.damping, h, self.basis64, target)
         goal = np.concatenate([target.ravel(), rows.table.target.ravel()])
         out, nothing = np.empty(len(goal), self.dtype), np.zeros(len(goal), self.dtype)
-        row_product(operator, prediction.u.astype(self.dtype), nothing, out)
+        self.device.system.row_product(operator, prediction.u.astype(self.dtype), nothing, out)
         return (operator.scale * goal).astype(self.dtype) - out
 
     def _bounds(self, rows: StepRows, scale, element_size) -> tuple[np.ndarray, np.ndarray]:
@@ -191,9 +186,9 @@ class DualSolver:
         """One solve; also an estimate of the square of what is left, in the energy norm [J]."""
         tolerance = problem[7]
         if self.options.method == "pgs":
-            sweeps, residual, left = solve_pgs(*problem[:-1])
+            sweeps, residual, left = self.device.linalg.pgs.solve_pgs(*problem[:-1])
             return Info("dual pgs", sweeps, residual, residual <= tolerance), left
-        products, residual, refreshes, left = solve_mprgp(*problem, POWER_ITERATIONS)
+        products, residual, refreshes, left = self.device.linalg.mprgp.solve_mprgp(*problem, POWER_ITERATIONS)
         return Info("dual mprgp", products, residual, residual <= tolerance, refreshes=refreshes), left
 
     def _stored(self, rows: StepRows, operator, gradient: np.ndarray) -> float:
@@ -213,6 +208,7 @@ class DualSolver:
     def _motion(self, problem: Problem, change: np.ndarray) -> float:
         """Twice the kinetic energy [J] of a change of velocity (triples, 3) by rows, and of that by loads."""
         model, mass, predicted = problem.model, problem.mass, problem.prediction.u
+        quadratic_diagonal = self.device.linalg.triples.quadratic_diagonal
         kick = quadratic_diagonal(mass, model.free_triples * (predicted - problem.before))
         rounding = np.finfo(self.dtype).eps ** 2 * quadratic_diagonal(mass, predicted)
         return kick + quadratic_diagonal(mass, change.astype(np.float64)) + rounding
@@ -222,17 +218,18 @@ class DualSolver:
         stiff elements resist as in the step."""
         elastic = self.elements.count > 0 and stiff_elements(problem)
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
-        diagonal, compliance = softened(rows, inverse_mass, ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION)
+        softness = ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION
+        diagonal, compliance = softened(self.device, rows, inverse_mass, softness)
         if elastic:
             here = problem.rows.with_joints(
                 ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance
             )
             operator, _ = self._operator(model, problem.prediction, here, problem.h)
         else:
-            operator = rows_only(model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
-        x, products = close_joint_gaps(operator, rows, elastic)
+            operator = rows_only(self.device, model.triple_count, rows, compliance, inverse_mass, diagonal, self.dtype)
+        x, products = close_joint_gaps(self.device, operator, rows, elastic)
         velocity = np.empty((model.triple_count, 3), self.dtype)
-        transposed_product(operator, x, velocity)
+        self.device.system.transposed_product(operator, x, velocity)
         return velocity, products
 
 
@@ -241,6 +238,6 @@ def _block_of(index: np.ndarray) -> np.ndarray:
     return index // (3 * LANES) * LANES + index % LANES
 
 
-def row_count(table) -> int:
+def row_count(device: Device, table) -> int:
     """Rows that touch anything."""
-    return int(count_rows(table.start, table.jacobian))
+    return int(device.table.count_rows(table.start, table.jacobian))

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.triples import quadratic_diagonal
 from pliant.solve.info import Info
 from pliant.solve.residual import residual
 
@@ -31,18 +30,19 @@ class StepCriterion:
         """before, change (triples, 3): velocities before the step, and what external forces alone change them by."""
         self.potential, self.system, self.before = potential, system, before
         # twice the kinetic energy that external forces alone would give
-        self.kick = quadratic_diagonal(potential.mass, system.free * change)
+        self.square = potential.device.linalg.triples.quadratic_diagonal
+        self.kick = self.square(potential.mass, system.free * change)
         self.rounding = potential.rounding()
 
     def scale(self, u: np.ndarray) -> float:
         """Twice the energy [J] of the motion in this step: the measure of corrections."""
         mass, free = self.potential.mass, self.system.free
-        self.motion = self.system.quadratic(free * u) - quadratic_diagonal(self.potential.assembled, free * u)
+        self.motion = self.system.quadratic(free * u) - self.square(self.potential.assembled, free * u)
         return (
             self.kick
             + max(self.motion, 0.0)
-            + quadratic_diagonal(mass, free * (u - self.before))
-            + ROUNDING * quadratic_diagonal(mass, u)
+            + self.square(mass, free * (u - self.before))
+            + ROUNDING * self.square(mass, u)
         )
 
     def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:

@@ -19,6 +19,7 @@ class DenseSystem:
 
     def __init__(self, model):
         self.count, self.indefinite = model.triple_count, False
+        self.dot = model.device.linalg.triples.dot
         self.free = np.repeat(~model.static, 2)[:, None] * np.ones(3)
 
     @staticmethod

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.block_ldl import restrict
-from pliant.kernels.cpu.linalg.scatter import scatter_blocks, scatter_rows
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.linalg.connectivity import block_pairs
 from pliant.rows.table import Rows, entry_pairs
@@ -13,11 +11,11 @@ class FactorPattern:
     """Where the blocks of elements and joints lie in L D L^T, found once."""
 
     def __init__(self, model, joints: Rows, free: np.ndarray):
-        self.free = free
+        self.free, self.device = free, model.device
         row, column, place = block_pairs(model.elements.connectivity())
         pairs = entry_pairs(joints)
         first, second = np.concatenate([row, pairs[2]]), np.concatenate([column, pairs[3]])
-        self.pattern = BlockPattern.of_pairs(model.triple_count, first, second)
+        self.pattern = BlockPattern.of_pairs(model.device, model.triple_count, first, second)
         column_length = np.diff(self.pattern.start).astype(float)
         self.work = float(np.sum(column_length * (column_length + 1) / 2))
         every = np.arange(model.triple_count)
@@ -36,11 +34,11 @@ class FactorPattern:
 
     def assemble_upper(self, blocks, mass, rows: Rows, curvature) -> np.ndarray:
         """Upper blocks (k, 3, 3) of the matrix. Pairs of triples that only contacts couple are left out."""
-        values = np.zeros((len(self.pattern.row), 3, 3))
-        scatter_blocks(blocks, self.element_index, values)
+        kernels, values = self.device.linalg, np.zeros((len(self.pattern.row), 3, 3))
+        kernels.scatter.scatter_blocks(blocks, self.element_index, values)
         values[self.diagonal_blocks] += mass
         pattern = self.pattern
         places = (pattern.place, pattern.column_start, pattern.row)
-        scatter_rows(*places, rows.start, rows.triples, rows.jacobian, curvature, values)
-        restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
+        kernels.scatter.scatter_rows(*places, rows.start, rows.triples, rows.jacobian, curvature, values)
+        kernels.block_ldl.restrict(self.pattern.order, self.pattern.column_start, self.pattern.row, self.free, values)
         return values

@@ -8,8 +8,6 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
-from pliant.kernels.cpu.balance import inertia_terms, rounding_energy
-from pliant.kernels.cpu.linalg.triples import multiply_diagonal
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
@@ -28,7 +26,7 @@ class Increment:
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
         self.free, self.problem = free, problem
-        self.model, self.elements = model, elements
+        self.model, self.elements, self.device = model, elements, model.device
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = problem.mass
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
@@ -42,7 +40,7 @@ class Increment:
         self.tangled = renew_tangles(model, elements, state, h)
         excess = excess_energies(elements, state, self.tangled)
         self.predicted = slowed(model, prediction.u, excess) if excess.any() else prediction.u
-        self.push = multiply_diagonal(self.mass, self.predicted)
+        self.push = self.device.linalg.triples.multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
@@ -64,7 +62,7 @@ class Increment:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
         h, n = self.h, self.model.node_count
         gradient = np.empty_like(u)
-        value = inertia_terms(self.mass, self.push, u, gradient)
+        value = self.device.balance.inertia_terms(self.mass, self.push, u, gradient)
         if n:
             v = np.ascontiguousarray(u[:n])
             self.energy, power, self.elastic = self.elements.evaluate(self.x + h * v, v)
@@ -155,7 +153,8 @@ class Increment:
     def rounding(self) -> float:
         """Twice the energy [J] of the motion that the rounding of elastic forces and of joints' errors makes."""
         model = self.model
-        elastic = rounding_energy(model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
+        numbers = (model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
+        elastic = self.device.balance.rounding_energy(*numbers)
         return elastic + self.row_potential.rounding()
 
     def element_terms(self, project: bool = True) -> list:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.pcg import ElementMatrix
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import ElementMatrix
 from pliant.linalg.connectivity import Connectivity
 from pliant.rows.table import Rows
 from pliant.solve.newton.primal_system import PrimalSystem

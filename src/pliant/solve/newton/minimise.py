@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cpu.linalg.triples import dot
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
@@ -102,7 +101,7 @@ def minimise(
         new, factor = _line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
-            slope = float(dot(point.gradient, direction))
+            slope = float(system.dot(point.gradient, direction))
             found = _Direction(direction, slope, found.size, found.products + more)
             new, factor = _line_search(potential, system, point, found)
         point = new
@@ -155,7 +154,7 @@ def _direction(potential: Increment, system, gradient, last: float | None, exact
     else:
         direction, products = system.solve(-gradient, forcing)
     rows.foresee(direction)
-    slope = float(dot(gradient, direction))
+    slope = float(system.dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
         _assemble(potential, system, False)
         again = _direction(potential, system, gradient, last, False)
@@ -179,7 +178,7 @@ def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int]:
     and the products it took: the error of an iterate, for much less than another iteration (Deuflhard 2011, 2.1)."""
     free = system.free * gradient
     direction, products = system.solve(-free, ESTIMATE)
-    left = -float(dot(free, direction))
+    left = -float(system.dot(free, direction))
     return (np.inf if system.indefinite else left), products
 
 
@@ -207,7 +206,7 @@ def _line_search(potential: Increment, system, point: Point, found: _Direction) 
         if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:
             return new, factor
         if finite and slope < 0.0 and new.value <= point.value + SUFFICIENT * factor * slope + allowance:
-            end = float(dot(system.free * new.gradient, found.direction))
+            end = float(system.dot(system.free * new.gradient, found.direction))
             if best is not None and new.value > best[0].value:
                 break
             best = new, factor
@@ -270,7 +269,7 @@ def _back_to_joints(potential: Increment, system, new: Point, most: float, found
         # joints that fit have no energy; where even that would be too much, they are not what is wrong
         if not new.value - potential.joint_energy <= most:
             return None
-        end = abs(float(dot(system.free * new.gradient, found.direction)))
+        end = abs(float(system.dot(system.free * new.gradient, found.direction)))
         if new.value <= most and end <= OVERSHOOT * abs(found.slope):
             return new
         new, products = _restored(potential, system, new.u)

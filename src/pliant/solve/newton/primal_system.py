@@ -3,22 +3,8 @@
 import numpy as np
 from numba import get_num_threads
 
-from pliant.kernels.cpu.linalg.augmented import Augmented, augment
-from pliant.kernels.cpu.linalg.pcg import (
-    BlockJacobi,
-    FactorPreconditioner,
-    RowTerms,
-    apply_block_jacobi,
-    apply_factor,
-    dot_slices,
-    multiply,
-    solve_pcg,
-)
-from pliant.kernels.cpu.linalg.row_diagonals import add_row_diagonals
-from pliant.kernels.cpu.linalg.sliced import SlicedMatrix, gather_matrix, invert_diagonals
-from pliant.kernels.cpu.linalg.triples import dot
-from pliant.kernels.cpu.linalg.two_level import TwoLevel
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import Augmented, BlockJacobi, FactorPreconditioner, RowTerms, SlicedMatrix, TwoLevel
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
@@ -41,12 +27,13 @@ PARALLEL_SLICES = 96
 
 
 class PrimalSystem:
-    """The matrix of a model, with its pattern; `linear`: as in pliant.Newton."""
+    """The matrix of a model, with its pattern; `linear`: as in pliant.Newton. `dot` is that of triples (n, 3)."""
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
-        self.elements = model.elements
-        self.pattern = sliced_pattern(self.count, self._pattern_elements())
+        self.elements, self.device = model.elements, model.device
+        self.dot = self.device.linalg.triples.dot
+        self.pattern = sliced_pattern(self.device, self.count, self._pattern_elements())
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
@@ -93,13 +80,13 @@ class PrimalSystem:
 
         x (n, 3): where the nodes are, to renew the coarse level of the preconditioner; None: it stays.
         """
-        pattern, dtype = self.pattern, self.dtype
-        gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
+        pattern, dtype, kernels = self.pattern, self.dtype, self.device.linalg.sliced
+        kernels.gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
         self.rows = RowTerms(
             rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
         )
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
-        invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
+        kernels.invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
         if self.library:
             self.library.factorise_library(self.blocks, mass, rows, curvature)
         elif self.factors:
@@ -116,7 +103,7 @@ class PrimalSystem:
     def _extra_diagonals(self) -> np.ndarray:
         """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
         extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
-        add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
+        self.device.linalg.row_diagonals.add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
         return extra
 
     def _precondition(self, x: np.ndarray | None) -> None:
@@ -147,14 +134,15 @@ class PrimalSystem:
             rows.jacobian[first:],
             rows.weight[self.joint_slices :],
         )
+        kernels = self.device.linalg
         extra, inverse = np.zeros_like(self.inverse), np.empty_like(self.inverse)
-        add_row_diagonals(loose, free, extra)
-        invert_diagonals(self.pattern.start, self.matrix.values, extra, inverse)
+        kernels.row_diagonals.add_row_diagonals(loose, free, extra)
+        kernels.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, inverse)
         arguments = (self.matrix, loose, self.packed_free, inverse, x)
         base = two_level(self.placed_pieces, self.pattern, *arguments)
         size = len(which)
         answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
-        augment(base, rows, which, free, answers, factors)
+        kernels.augmented.augment(base, rows, which, free, answers, factors)
         return Augmented(base, start, rows.offset, rows.jacobian, which, free, answers, factors, np.empty(size))
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
@@ -174,7 +162,7 @@ class PrimalSystem:
         """Solve for a packed right-hand side into `x`; iterations."""
         terms = (self.matrix, self.rows, self.packed_free, self.preconditioner)
         limits = (tolerance, MAX_ITERATIONS, self.parallel)
-        iterations, _, self.indefinite = solve_pcg(*terms, right, self.x, self.work, *limits)
+        iterations, _, self.indefinite = self.device.linalg.pcg.solve_pcg(*terms, right, self.x, self.work, *limits)
         return iterations
 
     def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
@@ -184,29 +172,32 @@ class PrimalSystem:
             return self.free * self.library.solve(b * self.free), 1
         if not self.factors:
             return self.solve(b, tolerance)
-        apply_factor(self.preconditioner, self.pattern.pack(b * self.free, self.dtype), self.x)
+        right = self.pattern.pack(b * self.free, self.dtype)
+        self.device.linalg.pcg.apply_factor(self.preconditioner, right, self.x)
         return self.free * self.pattern.unpack(self.x), 1
 
     def product(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u over the free components (n, 3)."""
         x = self.pattern.pack(u * self.free, self.dtype)
-        multiply(self.matrix, self.rows, self.packed_free, x, self.x, self.parallel)
+        return self._multiply(x)
+
+    def _multiply(self, x: np.ndarray) -> np.ndarray:
+        """The operator's product (n, 3) with a packed vector."""
+        self.device.linalg.pcg.multiply(self.matrix, self.rows, self.packed_free, x, self.x, self.parallel)
         return self.pattern.unpack(self.x)
 
     def _solve_library(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """Conjugate gradients on the library's factors, which lack only what contacts couple."""
         x, r = np.zeros_like(b), b.copy()
         z = self.free * self.library.solve(r)
-        p, rz = z, float(dot(r, z))
+        p, rz = z, float(self.dot(r, z))
         first, iterations, self.indefinite = rz, 0, rz < 0.0
         while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
-            packed = self.pattern.pack(p, self.dtype)
-            multiply(self.matrix, self.rows, self.packed_free, packed, self.x, self.parallel)
-            q = self.pattern.unpack(self.x)
-            alpha = rz / float(dot(p, q))
+            q = self._multiply(self.pattern.pack(p, self.dtype))
+            alpha = rz / float(self.dot(p, q))
             x, r = x + alpha * p, r - alpha * q
             z = self.free * self.library.solve(r)
-            new = float(dot(r, z))
+            new = float(self.dot(r, z))
             p, rz, iterations = z + new / rz * p, new, iterations + 1
             self.indefinite = rz < 0.0
         return x, iterations
@@ -214,12 +205,13 @@ class PrimalSystem:
     def local_norm(self, gradient: np.ndarray) -> float:
         """sqrt(g^T D^-1 g) with the diagonal blocks D."""
         r = self.pattern.pack(gradient, self.dtype)
-        apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
-        return float(np.sqrt(max(dot_slices(r, self.x), 0.0)))
+        kernels = self.device.linalg.pcg
+        kernels.apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
+        return float(np.sqrt(max(kernels.dot_slices(r, self.x), 0.0)))
 
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u without the rows, over the free components."""
-        x = self.pattern.pack(u * self.free, self.dtype)
+        x, kernels = self.pattern.pack(u * self.free, self.dtype), self.device.linalg.pcg
         nothing = RowTerms(np.zeros(1, np.int64), self.rows.offset[:0], self.rows.jacobian[:0], self.rows.weight[:0])
-        multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
-        return float(dot_slices(x, self.x))
+        kernels.multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
+        return float(kernels.dot_slices(x, self.x))

@@ -5,7 +5,6 @@ import numpy as np
 from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
-from pliant.kernels.cpu.table import count_rows
 from pliant.rows import joints as joint_rows
 from pliant.rows.softness import joint_softness
 from pliant.solve.info import Info
@@ -90,7 +89,7 @@ class NewtonSolver:
         self.known = potential.end(u)
         warn_of_tangles(model, problem.state, potential.tangled)
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled) if left > 0]
-        info.rows = int(count_rows(table.start, table.jacobian))
+        info.rows = int(model.device.table.count_rows(table.start, table.jacobian))
         if rows.joints.slices:
             solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices])
         solution.memory = {"change": u - problem.prediction.u}

@@ -3,29 +3,11 @@
 With P0 near A0, P is as near to A0 + J^T G J, however stiff G: joints cost conjugate gradients no iterations.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pliant.jit import kernel
-from pliant.kernels.cpu.linalg.two_level import TwoLevel, apply_two_level, factorise_dense, solve_dense
+from pliant.kernels.cpu.linalg.two_level import apply_two_level, factorise_dense, solve_dense
 from pliant.kernels.lanes import LANES
-
-
-class Augmented(NamedTuple):
-    """base: P0. start, offset, jacobian: J as in RowTerms; which (m, 3): slice, row in its block and lane of each of m
-    rows; free: flat. answers (m, slices, 3, LANES): P0^-1 J^T, a vector for each row. factors (m, m): of G^-1 + J
-    P0^-1 J^T, as `factorise_dense` makes them. work (m,)."""
-
-    base: TwoLevel
-    start: np.ndarray
-    offset: np.ndarray
-    jacobian: np.ndarray
-    which: np.ndarray
-    free: np.ndarray
-    answers: np.ndarray
-    factors: np.ndarray
-    work: np.ndarray
 
 
 @kernel

@@ -5,8 +5,6 @@ an inverse in numbers loses the square of the block's condition; so the factors 
 Cholesky's are.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pliant.formulas.matrix3 import positive_inverse
@@ -17,19 +15,8 @@ from pliant.jit import kernel
 DOUBTFUL_PIVOT, LEAST_PIVOT = 1e-12, 1e-15
 
 
-class BlockFactor(NamedTuple):
-    """order (n,): node at each place; start (n + 1,), row (k,), lower (k, 3, 3): columns of L below the diagonal
-    blocks; pivot (n, 6): of each diagonal block the numbers 10, 20, 21 of its unit triangle, then 1 / D."""
-
-    order: np.ndarray
-    start: np.ndarray
-    row: np.ndarray
-    lower: np.ndarray
-    pivot: np.ndarray
-
-
 @kernel
-def _elimination_tree(column_start, row):
+def elimination_tree(column_start, row):
     """Parents, and the number of blocks below the diagonal in each column of L."""
     n = column_start.shape[0] - 1
     parent, flag, counts = np.full(n, -1), np.full(n, -1), np.zeros(n, np.int64)

@@ -5,34 +5,11 @@ when sliding, each bound is mu n times the component of the sliding direction, s
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from pliant.jit import kernel
 
 # Growth of a bound, relative, with which an impulse on it moves along.
 SMALL_MOVE = 1e-3
-
-
-class Friction(NamedTuple):
-    """Contacts with friction: indices of the normal and the two tangent rows in the impulse vector, mu, and the law.
-
-    diagonal (contacts,): the larger diagonal entry of A in the two tangent rows, unscaled.
-    """
-
-    normal: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    coefficient: np.ndarray
-    diagonal: np.ndarray
-    cone: bool
-
-
-def no_friction(dtype=np.float64) -> Friction:
-    """No frictional contact at all."""
-    index = np.zeros(0, np.int64)
-    return Friction(index, index, index, np.zeros(0, dtype), np.zeros(0, dtype), True)
 
 
 @kernel

@@ -1,63 +1,16 @@
-"""Linear operators as named tuples of arrays, with one compiled `apply` for each kind.
+"""Linear operators (kernels.operators), with one compiled `apply` for each kind.
 
 Iterative methods (mprgp, pgs) are written once and compiled for the operator they are given. Every operator carries a
 diagonal `scale` (split Jacobi preconditioning, BV 3.5): what it applies is scale A scale.
 """
 
-from typing import NamedTuple
-
-import numpy as np
 from numba import types
 from numba.extending import overload
 
 from pliant.jit import kernel
-from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, solve_factored
+from pliant.kernels.cpu.linalg.block_ldl import solve_factored
 from pliant.kernels.cpu.system import row_product, transposed_product
-
-
-class DenseOperator(NamedTuple):
-    """A dense symmetric matrix (n, n)."""
-
-    matrix: np.ndarray
-    scale: np.ndarray
-
-
-class SystemOperator(NamedTuple):
-    """J M^-1 J^T + R of elements and row slices, matrix-free; see kernels.cpu.system for the layout.
-
-    nodes (groups, 4, LANES), gradients, rotation (groups, 9, LANES), compliance (groups, 2, LANES), basis (9,),
-    ones (3,): elements. start (slices + 1), triples (entries, LANES), jacobian (entries, 9, LANES),
-    compliance_rows (slices, 3, LANES): rows. adjacency*: slots of each triple. inverse_mass (triples, 6).
-    velocity (triples, 3), slots: work space.
-    """
-
-    nodes: np.ndarray
-    gradients: np.ndarray
-    rotation: np.ndarray
-    compliance: np.ndarray
-    basis: np.ndarray
-    ones: np.ndarray
-    start: np.ndarray
-    triples: np.ndarray
-    jacobian: np.ndarray
-    compliance_rows: np.ndarray
-    adjacency_start: np.ndarray
-    adjacency: np.ndarray
-    row_adjacency_start: np.ndarray
-    row_adjacency: np.ndarray
-    inverse_mass: np.ndarray
-    scale: np.ndarray
-    velocity: np.ndarray
-    slots: np.ndarray
-
-
-class EliminatedOperator(NamedTuple):
-    """J A^-1 J^T + R over row slices, A the factorised matrix of the nodes; `rows` has no elements and gathers
-    forces."""
-
-    rows: SystemOperator
-    factor: BlockFactor
-    scale: np.ndarray
+from pliant.kernels.operators import DenseOperator, EliminatedOperator, SystemOperator
 
 
 def apply(operator, x, out):

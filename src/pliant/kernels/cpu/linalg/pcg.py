@@ -5,62 +5,24 @@ Preconditioners are named tuples with one compiled `precondition` for each kind.
 results do not depend on the number of threads.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import prange
 from numba.extending import overload
 
 from pliant.jit import kernel, parallel_kernel
-from pliant.kernels.cpu.linalg.augmented import Augmented, apply_augmented
-from pliant.kernels.cpu.linalg.block_ldl import BlockFactor, solve_factored
+from pliant.kernels.cpu.linalg.augmented import apply_augmented
+from pliant.kernels.cpu.linalg.block_ldl import solve_factored
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
-from pliant.kernels.cpu.linalg.two_level import TwoLevel, apply_two_level
-from pliant.kernels.cpu.quadratic import QuadraticProducts, point_products
-from pliant.kernels.cpu.springs import SpringProducts, spring_products
-from pliant.kernels.cpu.stiffness import TetProducts, add_slots, element_products
+from pliant.kernels.cpu.linalg.two_level import apply_two_level
+from pliant.kernels.cpu.quadratic import point_products
+from pliant.kernels.cpu.springs import spring_products
+from pliant.kernels.cpu.stiffness import add_slots, element_products
+from pliant.kernels.elements import QuadraticProducts, SpringProducts, TetProducts
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import Augmented, BlockJacobi, ElementMatrix, FactorPreconditioner, TwoLevel
 
 # Slices that one thread takes at a time.
 CHUNK = 8
-
-
-class RowTerms(NamedTuple):
-    """Row blocks as part of the operator: start (slices + 1,); offset (entries, LANES): flat place of each triple in a
-    vector; jacobian (entries, 9, LANES); weight (slices, 6, LANES): G, symmetric in Voigt order."""
-
-    start: np.ndarray
-    offset: np.ndarray
-    jacobian: np.ndarray
-    weight: np.ndarray
-
-
-class FactorPreconditioner(NamedTuple):
-    """Factors of the matrix or of most of it; offset (n,): flat place of each triple; work (n, 3)."""
-
-    factor: BlockFactor
-    offset: np.ndarray
-    work: np.ndarray
-
-
-class BlockJacobi(NamedTuple):
-    """Inverse diagonal blocks (slices, 9, LANES)."""
-
-    inverse: np.ndarray
-
-
-class ElementMatrix(NamedTuple):
-    """A sliced matrix (mass alone) plus elements that are not assembled: products, one named tuple for each of their
-    sets; slots: work space; slot_start, adjacency: slots of each node; node_places (n,): its flat offset."""
-
-    start: np.ndarray
-    column: np.ndarray
-    values: np.ndarray
-    products: tuple
-    slots: np.ndarray
-    slot_start: np.ndarray
-    adjacency: np.ndarray
-    node_places: np.ndarray
 
 
 # Of each kind of product: what writes its slots, and components of an element among them.

@@ -14,9 +14,9 @@ from pliant.formulas.elements import element_impulses
 from pliant.jit import kernel
 from pliant.kernels.cpu.linalg.friction import friction_disc
 from pliant.kernels.cpu.linalg.mprgp import dot, gradient, remaining
-from pliant.kernels.cpu.linalg.operators import DenseOperator, SystemOperator
 from pliant.kernels.cpu.system import transposed_product
 from pliant.kernels.lanes import LANES, load9, tuple9
+from pliant.kernels.operators import DenseOperator, SystemOperator
 
 # Sweeps between two looks at the projected gradient.
 CHECK_EVERY = 5

@@ -1,7 +1,5 @@
 """Loops over block matrices in sliced rows: gathering, products, inverse diagonal blocks."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import prange
 
@@ -10,17 +8,9 @@ from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.lanes import LANES
 
 
-class SlicedMatrix(NamedTuple):
-    """start (slices + 1,); column (entries, LANES): flat offset of the column's first component in a vector; values
-    (entries, 9, LANES). The first entry of every row is its diagonal block."""
-
-    start: np.ndarray
-    column: np.ndarray
-    values: np.ndarray
-
-
 @kernel
-def _pack(place, values, out):
+def pack(place, values, out):
+    """(n, 3) -> (slices, 3, LANES) in the matrix's order."""
     for i in range(place.shape[0]):
         s, lane = place[i] // LANES, place[i] % LANES
         for c in range(3):
@@ -28,28 +18,12 @@ def _pack(place, values, out):
 
 
 @kernel
-def _unpack(place, vector, out):
+def unpack(place, vector, out):
+    """(slices, 3, LANES) -> (n, 3)."""
     for i in range(place.shape[0]):
         s, lane = place[i] // LANES, place[i] % LANES
         for c in range(3):
             out[i, c] = vector[s, c, lane]
-
-
-class Gathering(NamedTuple):
-    """How a matrix is summed from blocks: couples of triples that share any, of which each is summed once.
-
-    couple_start (couples + 1,), turned (couples,), source: the blocks of every couple, from `turned` on those to be
-    transposed. entry (entries, LANES): couple of each entry, 2 * couple + (1 if transposed), or -1. triple (slices,
-    LANES): which triple each row is, or -1. zero, one: flat places of values that prescribed components make 0 and 1.
-    """
-
-    couple_start: np.ndarray
-    turned: np.ndarray
-    source: np.ndarray
-    entry: np.ndarray
-    triple: np.ndarray
-    zero: np.ndarray
-    one: np.ndarray
 
 
 @parallel_kernel

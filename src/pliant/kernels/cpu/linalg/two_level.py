@@ -1,7 +1,6 @@
 """Loops of the two-level preconditioner: its coarse matrix, dense factors, and its application."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import prange
@@ -9,22 +8,6 @@ from numba import prange
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks
 from pliant.kernels.lanes import LANES
-
-
-class TwoLevel(NamedTuple):
-    """inverse (slices, 9, LANES): inverse diagonal blocks. piece (slices, LANES): piece of each triple, -1: none.
-    turns (slices, LANES): 1 for the angular triple of a rigid body. arm (slices, 3, LANES) [m] from the piece's centre.
-    free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below, L^T above,
-    the inverse of its diagonal on it. work (6 pieces,)."""
-
-    inverse: np.ndarray
-    piece: np.ndarray
-    turns: np.ndarray
-    arm: np.ndarray
-    free: np.ndarray
-    coarse: np.ndarray
-    work: np.ndarray
-
 
 # A pivot below this part of its diagonal number is rounding, and counts as this part.
 LEAST_PIVOT = 1e-15
@@ -120,20 +103,6 @@ def _add_block(block, turns, arm, mask, total):
             total[r, 3] += k0
             total[r, 4] += k1
             total[r, 5] += k2
-
-
-class Coarsening(NamedTuple):
-    """Which entries of a matrix couple which pieces. start (pieces + 1,), row: rows (slice LANES + lane) of each piece;
-    same (entries, LANES): 1 where an entry couples a piece with itself; cross_start (pieces + 1,), cross, cross_row:
-    all others (entry LANES + lane) by the pieces of their rows, and these rows. own (slices, 36, LANES): work space."""
-
-    start: np.ndarray
-    row: np.ndarray
-    same: np.ndarray
-    cross_start: np.ndarray
-    cross: np.ndarray
-    cross_row: np.ndarray
-    own: np.ndarray
 
 
 @kernel

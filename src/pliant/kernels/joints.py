@@ -1,0 +1,44 @@
+"""Codes and arrays of joints, as compiled loops of any device see them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# What an anchor holds on to.
+WORLD, BODY, FACE, NODE = 0, 1, 2, 3
+# Coordinates: an angle about the z axis of side a, travel along it, the length of a path through all anchors; of a ball
+# joint the angle between z axes, and the turn about them.
+ANGLE, TRAVEL, LENGTH, SWING, TWIST = range(5)
+# Families of blocks. Held together: points, orientations, a distance, axes; a point on a line or in a plane; axes
+# perpendicular; two coordinates in a ratio. Kept on one side: a coordinate within limits, a distance by a rope. Driven:
+# a coordinate. Nothing: a joint that broke.
+BALL, ANGULAR, DISTANCE, ALIGN, LIMIT, MOTOR, LINE, PLANE, PERPENDICULAR, ROPE, COUPLING = range(11)
+BROKEN = -1
+
+
+class AnchorArrays(NamedTuple):
+    """One anchor for each of n blocks, as rows.joints.Anchors describes them."""
+
+    kind: np.ndarray
+    index: np.ndarray
+    local: np.ndarray
+    offset: np.ndarray
+    frame: np.ndarray
+
+
+class JointArrays(NamedTuple):
+    """The constant arrays of all blocks (n of them), as rows.joints.JointBlocks describes them."""
+
+    family: np.ndarray
+    a: AnchorArrays
+    b: AnchorArrays
+    more: AnchorArrays
+    more_start: np.ndarray
+    coordinate: np.ndarray
+    which: np.ndarray
+    ratio: np.ndarray
+    factor: np.ndarray
+    rest: np.ndarray
+    start: np.ndarray
+    slice: np.ndarray
+    lane: np.ndarray

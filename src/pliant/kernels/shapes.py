@@ -1,0 +1,3 @@
+"""Codes of rigid shapes."""
+
+SPHERE, BOX, CAPSULE, CYLINDER, PLANE, MESH = range(6)
