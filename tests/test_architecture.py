@@ -15,11 +15,11 @@ from pliant.checks import DEVICES
 from pliant.elements import kinds
 from pliant.kernels import device as devices
 from pliant.kernels import joints as families
+from pliant.kernels.joints import ROLE
 from pliant.kernels.laws import LAWS as COMPILED_LAWS
 from pliant.model.state import RowImpulses, State
 from pliant.output.fields import COLOR_FIELDS
 from pliant.output.recorder import SUFFIXES
-from pliant.rows.joints import ROLE
 from pliant.scene.catalogue import JOINTS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.run import COLORS
@@ -286,9 +286,8 @@ def test_few_files_know_a_family_of_rows(name):
         place(path) for path in SOURCES for module, word in imports(path) if word == name and "joints" in module
     } | {"kernels/joints.py", "kernels/cpu/joints.py"}
     known |= {place(path) for path in SOURCES if f"rows.{name}" in path.read_text(encoding="utf-8")}
-    assert {"kernels/joints.py", "rows/joints.py"} <= known
     assert known & {"model/joints.py", "model/couplings.py"}
-    assert len(known) <= 7, known
+    assert len(known) <= 6, known
 
 
 @pytest.mark.parametrize("name", [name for name, value in vars(kinds).items() if isinstance(value, kinds.Kind)])

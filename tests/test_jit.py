@@ -247,3 +247,22 @@ def test_a_spoiled_cache_is_not_used_either(root, tmp_path, spoil):
     root.mkdir()
     spoil(root / jit.HOME)
     assert jit.cache_folder().parent.parent == tmp_path / "temporary"
+
+
+def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path):
+    """As after an update in which a class that compiled code names has moved, or when a file is damaged."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pliant.kernels.cpu.balance as b, numpy as np\nprint(b.inertia_terms(np.ones((1, 3, 3)), "
+        "np.ones((1, 3)), np.ones((1, 3)), np.ones((1, 3))))\n"
+    )
+    environment = os.environ | {"PLIANT_CACHE": str(tmp_path / "cache")}
+    (tmp_path / "cache").mkdir()
+    first = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert kept
+    for path in kept:
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2])
+    second = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    assert second.stdout == first.stdout

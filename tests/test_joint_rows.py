@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.kernels import joints as families
 from pliant.model.build import build
 from pliant.rotations import multiply_quaternions
 from pliant.rows import joints as joint_rows
@@ -79,7 +80,7 @@ def test_jacobians_of_all_joints_match_finite_differences():
 
     expected = (moved(step) - moved(-step)) / (2 * step)
     assert np.abs(found - expected).max() < 1e-7
-    assert set(joint_rows.ROLE) - set(model.joints.family) == {joint_rows.COUPLING}
+    assert set(families.ROLE) - set(model.joints.family) == {families.COUPLING}
 
 
 def test_weld_rotation_rows_match_finite_differences_at_rest():
@@ -108,7 +109,7 @@ def test_joints_start_satisfied_with_any_offset_from_the_surface():
     model, state = build(everything_joined())
     error, _ = errors_and_rows(model, state.x, state.body_position, state.body_rotation)
     assert np.abs(error[: model.joints.equality_slices]).max() < 1e-12
-    faces = model.joints.a.kind == joint_rows.FACE
+    faces = model.joints.a.kind == families.FACE
     assert np.abs(model.joints.a.offset[faces]).max() > 0.01
 
 

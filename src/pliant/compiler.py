@@ -11,6 +11,7 @@ from types import CodeType
 
 from llvmlite.binding import Linkage
 from numba.core import ir
+from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
@@ -267,6 +268,23 @@ class _Dispatcher(CPUDispatcher):
         self._compiler = _FlaggedCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
 
 
+class _CacheFile(IndexDataCacheFile):
+    """Compiled code on disk. What cannot be read, because it is damaged or names classes that are no longer there, is
+    compiled again."""
+
+    def _load_index(self):
+        try:
+            return super()._load_index()
+        except Exception:  # unpickling may raise anything
+            return {}
+
+    def load(self, key):
+        try:
+            return super().load(key)
+        except Exception:
+            return None
+
+
 class Kernel(_Dispatcher):
     """A function with machine code for callers in Python, and LLVM code, compiled apart, for other compiled code."""
 
@@ -280,6 +298,10 @@ class Kernel(_Dispatcher):
         if self._inner is None:
             self._inner = _Dispatcher(self.py_func, self.locals, self.targetoptions)
         return self._inner
+
+    def enable_caching(self) -> None:
+        super().enable_caching()
+        self._cache._cache_file.__class__ = _CacheFile
 
     def get_call_template(self, args, kws):
         """What the inner function returns for such arguments, with one kind of integers: int64, not constants."""

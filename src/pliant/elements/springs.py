@@ -13,8 +13,9 @@ import numpy as np
 from pliant.elements.kinds import SPRING
 from pliant.elements.sets import ElementSet, Space
 from pliant.kernels.elements import SpringProducts
+from pliant.kernels.joints import DISTANCE, NODE
 from pliant.kernels.lanes import LANES, from_lanes
-from pliant.rows.joints import DISTANCE, NODE, Anchors
+from pliant.rows.joints import Anchors
 
 # The number that stands for a joint's in the rows of springs, which are no joint of the scene.
 NO_JOINT = -1

@@ -14,6 +14,16 @@ ANGLE, TRAVEL, LENGTH, SWING, TWIST = range(5)
 # a coordinate. Nothing: a joint that broke.
 BALL, ANGULAR, DISTANCE, ALIGN, LIMIT, MOTOR, LINE, PLANE, PERPENDICULAR, ROPE, COUPLING = range(11)
 BROKEN = -1
+# Roles of blocks: met whatever it takes, kept on one side, or driven with a bounded force. (Contacts are rows of their
+# own.) A block's family says which it has.
+EQUALITY, BOUNDED = 0, 1
+ROLE = dict.fromkeys((BALL, ANGULAR, DISTANCE, ALIGN, LINE, PLANE, PERPENDICULAR, COUPLING), EQUALITY)
+ROLE |= dict.fromkeys((LIMIT, MOTOR, ROPE), BOUNDED)
+EQUALITIES = tuple(family for family, role in ROLE.items() if role == EQUALITY)
+# Families that push one way.
+ONE_SIDED = (LIMIT, ROPE)
+# Families whose forces act at their anchors; those on a coordinate do if it is one of the following.
+POINTS, ON_COORDINATES, POINT_COORDINATES = (BALL, DISTANCE, LINE, PLANE, ROPE), (LIMIT, MOTOR), (TRAVEL, LENGTH)
 
 
 class AnchorArrays(NamedTuple):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from pliant.kernels.joints import BODY, FACE, WORLD
 from pliant.model.places import face_axes
 from pliant.rotations import conjugate, matrix_quaternion, multiply_quaternions, rotation_matrix
-from pliant.rows.joints import BODY, FACE, WORLD
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
 from pliant.scene.scene import Scene

@@ -6,12 +6,12 @@ import numpy as np
 
 from pliant.collide.shapes import CODES, parameters
 from pliant.errors import SceneError
+from pliant.kernels import joints as rows
 from pliant.kernels.device import HOST
 from pliant.kernels.shapes import MESH
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.rotations import rotation_matrix
-from pliant.rows import joints as rows
 from pliant.scene.bodies import Rigid
 from pliant.scene.couplings import Attach, Coupling, Tendon
 

@@ -3,15 +3,16 @@
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.kernels import joints as rows
 from pliant.kernels.device import Device
+from pliant.kernels.joints import BODY, EQUALITIES, FACE
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.model.couplings import attach_blocks, coupling_blocks, tendon_blocks
 from pliant.model.joint_checks import check_joint
 from pliant.rotations import axis_quaternion, matrix_quaternion, rotation_matrix
-from pliant.rows import joints as rows
 from pliant.rows.drives import Drives
-from pliant.rows.joints import BODY, EQUALITIES, FACE, Anchors, FreeCoordinates, JointBlocks
+from pliant.rows.joints import Anchors, FreeCoordinates, JointBlocks
 from pliant.scene.bodies import Soft
 from pliant.scene.coordinates import Coordinate
 from pliant.scene.couplings import Attach, Coupling, Tendon

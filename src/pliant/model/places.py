@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from pliant.kernels.joints import BODY, FACE, NODE
 from pliant.rotations import multiply_quaternions, rotation_matrix
-from pliant.rows.joints import BODY, FACE, NODE, Anchors
+from pliant.rows.joints import Anchors
 
 
 def anchor_position(anchors: Anchors, k: int, state) -> np.ndarray:

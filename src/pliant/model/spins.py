@@ -8,8 +8,8 @@ and opposite on both sides, which keep the momentum of the whole.
 
 import numpy as np
 
+from pliant.kernels.joints import ALIGN, ANGULAR, BODY, FACE, PERPENDICULAR
 from pliant.linalg.block_ldl import BlockPattern, factor
-from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, PERPENDICULAR
 from pliant.rows.table import Rows
 
 # Stiffness of the rows relative to the inertias they touch.

@@ -3,9 +3,10 @@
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.kernels.joints import BODY, BROKEN, COUPLING, WORLD
 from pliant.model.places import anchor_position
 from pliant.rows import joints as joint_rows
-from pliant.rows.joints import BODY, BROKEN, COUPLING, POINT_WIDTH, TURN_WIDTH, JointBlocks
+from pliant.rows.joints import POINT_WIDTH, TURN_WIDTH, JointBlocks
 from pliant.rows.table import Rows
 
 
@@ -38,7 +39,7 @@ def _block_wrench(blocks: JointBlocks, rows: Rows, state, k: int) -> tuple[np.nd
     first = rows.start[s]
     offset = int(width[blocks.a.kind[k]] + POINT_WIDTH[between].sum())
     sides = ((blocks.b, first + offset, 1.0), (blocks.a, first, -1.0))
-    anchors, entry, sign = next(side for side in sides if side[0].kind[k] != joint_rows.WORLD)
+    anchors, entry, sign = next(side for side in sides if side[0].kind[k] != WORLD)
     impulse = state.impulses.joints[s, :, lane]
     count = int(width[anchors.kind[k]])
     parts = [rows.jacobian[entry + e, :, lane].reshape(3, 3).T @ impulse for e in range(count)]

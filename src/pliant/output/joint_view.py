@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.kernels.joints import ANGLE, DISTANCE, LIMIT, ROPE, TRAVEL
 from pliant.model.places import anchor_axes, anchor_position
-from pliant.rows.joints import ANGLE, DISTANCE, LIMIT, ROPE, TRAVEL
 
 LINE_COLOR, AXIS_COLOR, LIMIT_COLOR = "#333a42", "#e0a030", "#c23b3b"
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.kernels.joints import LIMIT
 from pliant.rows.drives import MOTOR_ROW
-from pliant.rows.joints import LIMIT
 
 
 def joint_position(model, state, joint: int, name: str | None) -> float:

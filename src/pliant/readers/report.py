@@ -6,9 +6,9 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.springs import NO_JOINT
+from pliant.kernels.joints import BROKEN, ONE_SIDED
 from pliant.rotations import rotation_matrix
 from pliant.rows import joints as joint_rows
-from pliant.rows.joints import BROKEN, LIMIT, ROPE
 from pliant.rows.table import Rows
 
 
@@ -76,7 +76,7 @@ def joint_energy(model, state) -> float:
     error = joint_rows.fill(blocks, rows, state.pose, 1.0)
     soft = (blocks.compliance > 0) & (blocks.joint != NO_JOINT) & (blocks.family != BROKEN)
     gap = error[blocks.slice[soft], :, blocks.lane[soft]]
-    one_sided = np.isin(blocks.family[soft], (LIMIT, ROPE))[:, None]
+    one_sided = np.isin(blocks.family[soft], ONE_SIDED)[:, None]
     gap = np.where(one_sided, np.minimum(gap, 0.0), gap)
     drives = blocks.drives
     stretch = error[blocks.slice[drives.block], drives.row, blocks.lane[drives.block]] - drives.spring_rest

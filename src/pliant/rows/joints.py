@@ -10,47 +10,24 @@ from pliant.checks import at_time
 from pliant.formulas.joints import soft_row
 from pliant.kernels.device import Device
 from pliant.kernels.joints import (
-    ALIGN,
-    ANGLE,
-    ANGULAR,
-    BALL,
-    BODY,
     BROKEN,
     COUPLING,
-    DISTANCE,
+    EQUALITIES,
     FACE,
-    LENGTH,
-    LIMIT,
-    LINE,
-    MOTOR,
     NODE,
-    PERPENDICULAR,
-    PLANE,
-    ROPE,
-    SWING,
+    ON_COORDINATES,
+    ONE_SIDED,
+    POINT_COORDINATES,
+    POINTS,
     TRAVEL,
-    TWIST,
-    WORLD,
     AnchorArrays,
     JointArrays,
 )
 from pliant.rows.drives import Drives
 from pliant.rows.table import Rows, layout
 
-__all__ = ["ALIGN", "ANGLE", "ANGULAR", "BALL", "BODY", "BROKEN", "COUPLING", "DISTANCE", "FACE", "LENGTH", "LIMIT"]
-__all__ += ["LINE", "MOTOR", "NODE", "PERPENDICULAR", "PLANE", "ROPE", "SWING", "TRAVEL", "TWIST", "WORLD"]
-__all__ += ["EQUALITY", "Anchors", "Drives", "JointBlocks", "fill", "turning_stiffness"]
-
-# Roles of blocks: met whatever it takes, kept on one side, or driven with a bounded force. (Contacts are rows of their
-# own.) A block's family says which it has.
-EQUALITY, BOUNDED = 0, 1
-ROLE = dict.fromkeys((BALL, ANGULAR, DISTANCE, ALIGN, LINE, PLANE, PERPENDICULAR, COUPLING), EQUALITY)
-ROLE |= dict.fromkeys((LIMIT, MOTOR, ROPE), BOUNDED)
-EQUALITIES = tuple(family for family, role in ROLE.items() if role == EQUALITY)
 # Triples that an anchor of each kind touches: by its point, and by its frame.
 POINT_WIDTH, TURN_WIDTH = np.array([0, 2, 3, 1]), np.array([0, 1, 3, 0])
-# Families whose forces act at their anchors; those on a coordinate do if it is one of the following.
-POINTS, ON_COORDINATES, POINT_COORDINATES = (BALL, DISTANCE, LINE, PLANE, ROPE), (LIMIT, MOTOR), (TRAVEL, LENGTH)
 
 
 @dataclass
@@ -181,7 +158,7 @@ class JointBlocks:
     @cached_property
     def limits(self) -> np.ndarray:
         """The blocks (k,) that keep coordinates within limits."""
-        return np.flatnonzero(np.isin(self.family, (LIMIT, ROPE)))
+        return np.flatnonzero(np.isin(self.family, ONE_SIDED))
 
     @cached_property
     def rigid(self) -> np.ndarray:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from pliant.kernels.joints import ALIGN, ANGULAR, BODY, FACE, NODE, PERPENDICULAR
 from pliant.kernels.lanes import LANES
-from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, NODE, PERPENDICULAR
 
 # Compliance of joints relative to the mobility of what they touch, in float64 and in float32, and least ratios there.
 SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}

@@ -9,7 +9,7 @@ or linear in their frames at its start ("warped"). Explicit steps solve for impu
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.rows.joints import BODY
+from pliant.kernels.joints import BODY
 from pliant.solve.problem import Problem, Solution
 
 # Rounding of elastic forces relative to stiffness times distance from the origin.

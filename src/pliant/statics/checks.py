@@ -3,8 +3,8 @@
 import numpy as np
 
 from pliant.errors import SceneError, SolverError
+from pliant.kernels.joints import BODY, WORLD
 from pliant.meshes.quadratic import smallest_determinants
-from pliant.rows import joints as joint_rows
 
 # Singular values below this are motions that nothing resists; and how many nodes of a pin are looked at.
 RANK, MOST_NODES = 1e-6, 60
@@ -49,9 +49,9 @@ def _links(model, bodies) -> list[tuple[int, int]]:
     for k in range(len(joints.family)):
         ends = []
         for side in (joints.a, joints.b):
-            if side.kind[k] == joint_rows.BODY:
+            if side.kind[k] == BODY:
                 ends.append(number.get(int(side.index[k, 0]), -1))
-            elif side.kind[k] == joint_rows.WORLD:
+            elif side.kind[k] == WORLD:
                 ends.append(-1)
             else:
                 ends.append(int(np.searchsorted(model.node_start, side.index[k, 0], side="right") - 1))
