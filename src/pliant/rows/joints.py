@@ -34,7 +34,7 @@ from pliant.rows.table import Rows, layout
 
 __all__ = ["ALIGN", "ANGLE", "ANGULAR", "BALL", "BODY", "BROKEN", "COUPLING", "DISTANCE", "FACE", "LENGTH", "LIMIT"]
 __all__ += ["LINE", "MOTOR", "NODE", "PERPENDICULAR", "PLANE", "ROPE", "SWING", "TRAVEL", "TWIST", "WORLD"]
-__all__ += ["EQUALITY", "Anchors", "Drives", "JointBlocks", "fill", "turning_stiffness"]
+__all__ += ["EQUALITY", "Anchors", "Drives", "JointBlocks", "errors_at", "fill", "turning_stiffness"]
 
 # Roles of blocks: met whatever it takes, kept on one side, or driven with a bounded force. (Contacts are rows of their
 # own.) A block's family says which it has.
@@ -232,14 +232,16 @@ def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotati
     return out
 
 
-def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0.0, before=None) -> np.ndarray:
+def fill(
+    blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0.0, before=None, error=None
+) -> np.ndarray:
     """Fill the rows of all joints at a pose (State.pose) for a step of length h that ends at a time [s]; returns their
     errors C (slices, 3, LANES) [m or rad]. before (triples, 3): velocities at the start of the step, with which limits
-    bounce."""
-    error = np.zeros(rows.target.shape)
+    bounce. error: from where on their rates count, if not from the pose."""
+    found = errors_at(blocks, rows, pose)
+    error = found if error is None else error
     if not len(blocks.family):
         return error
-    fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
     softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
     place = (blocks.slice, slice(None), blocks.lane)
@@ -250,6 +252,14 @@ def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0
     if before is not None and blocks.restitution.any():
         _bounce(blocks, rows, error, before, h)
     blocks.drives.fill(blocks, rows, error, h, time)
+    return error
+
+
+def errors_at(blocks: JointBlocks, rows: Rows, pose: tuple) -> np.ndarray:
+    """Errors C (slices, 3, LANES) [m or rad] of all joints at a pose; their Jacobians there go into the rows."""
+    error = np.zeros(rows.target.shape)
+    if len(blocks.family):
+        fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     return error
 
 
