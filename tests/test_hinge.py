@@ -220,3 +220,20 @@ def test_links_with_hardly_any_inertia(integrator, inertia):
         assert sim.info.converged and sim.info.parts == 1
         iterations += sim.info.newton_iterations
     assert iterations <= 200
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_motor_without_bound_stops_at_the_limit(name, restitution):
+    """A velocity whatever it takes against a rigid limit: the limit wins, in few iterations, and the motor holds the
+    bar there against its weight, m g L/2 cos(0.5), which may turn back at once."""
+    free = pl.Coordinate(motor=pl.Motor(velocity=2), limits=(-0.5, 0.5), restitution=restitution)
+    scene, _, hinge = bar(free=free)
+    sim = scene.simulate(dt=0.01, solver=SOLVERS[name])
+    for step in range(40):
+        sim.step()
+        assert sim.info.converged and sim.info.newton_iterations <= 5
+        assert sim.joint_position(hinge) == pytest.approx(min(0.02 * (step + 1), 0.5), abs=1e-4)
+    assert sim.motor_effort(hinge) == pytest.approx(-MASS * GRAVITY * LENGTH / 2 * np.cos(0.5), rel=0.01)
+    sim.set_motor(hinge, velocity=-2)
+    assert sim.step(10).joint_position(hinge) == pytest.approx(0.3, abs=1e-2)

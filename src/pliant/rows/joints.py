@@ -177,6 +177,23 @@ class JointBlocks:
         return np.flatnonzero(np.isin(self.family, (LIMIT, ROPE)))
 
     @cached_property
+    def stopping(self) -> np.ndarray:
+        """Pairs (k, 2) of a driven coordinate and a block that keeps it within rigid limits."""
+        own = self.limits[(self.family[self.limits] == LIMIT) & (self.compliance[self.limits] == 0)]
+        driven = self.drives.block
+        same = (self.joint[driven][:, None] == self.joint[own]) & (self.which[driven, 0][:, None] == self.which[own, 0])
+        drive, limit = np.nonzero(same)
+        return np.stack([drive, own[limit]], axis=1)
+
+    @cached_property
+    def stops(self) -> np.ndarray:
+        """Least and greatest value (m, 2) [m or rad] that rigid limits leave to every driven coordinate."""
+        out = np.tile([-np.inf, np.inf], (len(self.drives), 1))
+        drive, limit = self.stopping.T
+        out[drive, 0], out[drive, 1] = -self.rest[limit, 0], self.rest[limit, 1]
+        return out
+
+    @cached_property
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)
@@ -264,8 +281,10 @@ def errors_at(blocks: JointBlocks, rows: Rows, pose: tuple) -> np.ndarray:
 
 
 def _bounce(blocks: JointBlocks, rows: Rows, error: np.ndarray, before: np.ndarray, h: float) -> None:
-    """Targets of rigid limits that are run into."""
-    for k in blocks.limits[blocks.restitution[blocks.limits] > 0]:
+    """Targets of rigid limits that are run into; a motor that nothing else stops does not bounce."""
+    driven, limit = blocks.stopping.T
+    bouncing = blocks.limits[blocks.restitution[blocks.limits] > 0]
+    for k in np.setdiff1d(bouncing, limit[blocks.drives.relentless[driven]]):
         s, lane = blocks.slice[k], blocks.lane[k]
         entries = slice(rows.start[s], rows.start[s + 1])
         jacobian = rows.jacobian[entries, :, lane].reshape(-1, 3, 3)
