@@ -74,7 +74,7 @@ class _Trend:
         energy = abs(found.slope)
         ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
         if ratio > SURPRISING and self.whole and not self.renewed:
-            self.condition = max(self.condition, energy / max(found.size, 1e-300) ** 2)
+            self.condition = max(self.condition, energy / max(found.size**2, 1e-300))
         # a geometric series
         self.slow = energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole else 0.0
         self.last, self.whole, self.renewed = energy, factor == 1.0, False
