@@ -17,6 +17,9 @@ from pliant.rows.joints import ALIGN, ANGULAR, BODY, FACE, NODE, PERPENDICULAR
 
 # Compliance of joints relative to the mobility of what they touch, in float64 and in float32, and least ratios there.
 SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}
+# Up to this ratio between what a body feels like across and along an arm, renewals leave a hundredth of an error or
+# less, and harder rows would only make valleys narrower.
+HARMLESS = 1e3
 
 
 def joint_softness(model, dtype) -> np.ndarray:
@@ -57,7 +60,7 @@ def _mass_ratios(model) -> np.ndarray:
 
 def _held(model) -> tuple[np.ndarray, np.ndarray]:
     """Of every body (b,) the least mass [kg] that is felt at a point where a joint holds it, in any direction, and the
-    greatest moment of inertia [kg m^2] about such a point."""
+    greatest moment of inertia [kg m^2] about such a point; as they are but for what is out of proportion (HARMLESS)."""
     mass, inertia, points = model.body_mass, model.body_inertia, model.joints.points
     lightest, greatest = mass.copy(), inertia.max(1, initial=0.0)
     for side in (model.joints.a, model.joints.b):
@@ -67,8 +70,9 @@ def _held(model) -> tuple[np.ndarray, np.ndarray]:
         across = np.cross(arm[:, None, :], np.eye(3))
         turning = np.einsum("krj,kj,kcj->krc", across, 1 / inertia[body], across)
         felt = 1 / (1 / mass[body] + np.linalg.eigvalsh(turning)[:, -1])
-        np.minimum.at(lightest, body, felt)
-        np.maximum.at(greatest, body, inertia[body].max(1, initial=0.0) + mass[body] * np.sum(arm**2, axis=1))
+        about = inertia[body].max(1, initial=0.0) + mass[body] * np.sum(arm**2, axis=1)
+        np.minimum.at(lightest, body, HARMLESS * felt)
+        np.maximum.at(greatest, body, about / HARMLESS)
     return lightest, greatest
 
 
