@@ -6,7 +6,7 @@ exp(t/3) R0. Rigid bodies are extrapolated by their angular momenta, and errors 
 and motors see the rate (3 C1 - 4 C0 + C-1) / (2 h). Newton meets joints at the end of the step; rows that are linear at
 the extrapolated state would gain energy. A step in which a contact or a limit carries load, and the one after it, is
 Euler's: an extrapolated impact would bounce. So is one whose extrapolation would turn elements inside out, and one in
-which joints stray.
+which joints stray or bodies run away.
 """
 
 from dataclasses import replace
@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.errors import SolverError
 from pliant.kernels.cpu.rigid import turn_bodies
 from pliant.model.model import Model
 from pliant.model.state import State
@@ -47,7 +48,10 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
     if start is None:
         return None, None
     start = start.remembering("before", **_from_before(model.during(state, state.time + h), state, before))
-    new, info = advance(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+    try:
+        new, info = advance(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+    except SolverError:  # ran away
+        return None, None
     if _touches(model, new) or info.straying > ASTRAY:
         return None, None
     info.integrator = "bdf2"
