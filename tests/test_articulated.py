@@ -148,3 +148,25 @@ def test_joints_share_loads_the_same_way_whatever_the_history():
     loads = [sim.reaction(joint)[2] for joint in joints]
     assert loads[0] == pytest.approx(loads[1], rel=1e-9)
     assert sum(loads) == pytest.approx(2.0 * GRAVITY, rel=1e-2)
+
+
+def test_forces_of_joints_are_in_balance_in_every_step():
+    """A light chain that carries a heavy ball, as converged as a default step is: the joint of the ball pulls with
+    m (a - g) in every step, to 2 % of its largest pull."""
+    scene, before, h = pl.Scene(), pl.world, 1 / 60
+    for k in range(6):
+        link = scene.add_rigid(pl.Sphere(0.04), mass=0.05, position=(0.2 * k + 0.2, 0, 0), collide=False)
+        scene.join(pl.Ball(before, link, at=(0.2 * k + 0.05, 0, 0)))
+        before = link
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=10, position=(1.4, 0, 0), collide=False)
+    last = scene.join(pl.Ball(before, ball, at=(1.25, 0, 0)))
+    sim, pulls, errors = scene.simulate(dt=h, solver=pl.Newton(), threads=1), [], []
+    for _ in range(90):
+        velocity = sim.twist(ball)[0].copy()
+        sim.step()
+        assert sim.info.converged and sim.info.imbalance <= 0.01
+        if sim.info.parts == 1:
+            needed = 10 * ((sim.twist(ball)[0] - velocity) / h + [0, 0, 9.81])
+            errors.append(np.linalg.norm(sim.reaction(last) - needed))
+            pulls.append(np.linalg.norm(needed))
+    assert len(errors) > 80 and max(errors) <= 0.02 * max(pulls)

@@ -202,3 +202,38 @@ def test_long_steps_of_a_pendulum_make_no_turns_of_their_own(dt):
     for _ in range(6):
         sim.step()
         assert sim.info.converged and sim.energy().total <= first * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("inertia", [1e-4, 1e-7, 1e-9])
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+def test_links_with_hardly_any_inertia(integrator, inertia):
+    """Point masses of 1 kg on hinges whose axes are not parallel, 1 m apart: every step converges, in two iterations on
+    average; across its arm such a mass gives way a million times more easily than along it."""
+    scene, before, iterations = pl.Scene(), pl.world, 0
+    for k, axis in enumerate([(0, 1, 0), (0, 1, 1)]):
+        ball = scene.add_rigid(pl.Sphere(0.05), mass=1, inertia=inertia, position=(k + 1, 0, 0), collide=False)
+        scene.join(pl.Hinge(before, ball, at=(k, 0, 0), axis=axis))
+        before = ball
+    sim = scene.simulate(0.01, solver=pl.Newton(integrator=integrator), threads=1)
+    for _ in range(100):
+        sim.step()
+        assert sim.info.converged and sim.info.parts == 1
+        iterations += sim.info.newton_iterations
+    assert iterations <= 200
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_motor_without_bound_stops_at_the_limit(name, restitution):
+    """A velocity whatever it takes against a rigid limit: the limit wins, in few iterations, and the motor holds the
+    bar there against its weight, m g L/2 cos(0.5), which may turn back at once."""
+    free = pl.Coordinate(motor=pl.Motor(velocity=2), limits=(-0.5, 0.5), restitution=restitution)
+    scene, _, hinge = bar(free=free)
+    sim = scene.simulate(dt=0.01, solver=SOLVERS[name])
+    for step in range(40):
+        sim.step()
+        assert sim.info.converged and sim.info.newton_iterations <= 5
+        assert sim.joint_position(hinge) == pytest.approx(min(0.02 * (step + 1), 0.5), abs=1e-4)
+    assert sim.motor_effort(hinge) == pytest.approx(-MASS * GRAVITY * LENGTH / 2 * np.cos(0.5), rel=0.01)
+    sim.set_motor(hinge, velocity=-2)
+    assert sim.step(10).joint_position(hinge) == pytest.approx(0.3, abs=1e-2)

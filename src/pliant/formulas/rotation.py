@@ -35,6 +35,19 @@ def quaternion_multiply(a, b):
 
 
 @formula
+def quaternion_rotate(q, v):
+    """v turned by a unit quaternion: v + 2 w (n x v) + 2 n x (n x v)."""
+    n = (q[1], q[2], q[3])
+    c = cross(n, v)
+    d = cross(n, c)
+    return (
+        v[0] + 2.0 * (q[0] * c[0] + d[0]),
+        v[1] + 2.0 * (q[0] * c[1] + d[1]),
+        v[2] + 2.0 * (q[0] * c[2] + d[2]),
+    )
+
+
+@formula
 def quaternion_unit(q):
     s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return (s * q[0], s * q[1], s * q[2], s * q[3])
@@ -148,3 +161,25 @@ def _of_skew(t, square, first, second):
         second * y * z + first * x,
         1.0 + second * (z * z - square),
     )
+
+
+@formula
+def late_newton(inertia, momentum, w, h):
+    """One Newton step for the angular velocity w at the end of a turn by h w of a free body: I w = exp(-h w) L, all in
+    its principal frame at the start, in which its inertia at the end is exp(h w) I exp(-h w) and exp(h w) w = w."""
+    seen = quaternion_rotate(rotation_increment(-h, w), momentum)
+    t = turn_jacobian((-h * w[0], -h * w[1], -h * w[2]))
+    c0, c1, c2 = cross(seen, (t[0], t[3], t[6])), cross(seen, (t[1], t[4], t[7])), cross(seen, (t[2], t[5], t[8]))
+    jacobian = (
+        inertia[0] - h * c0[0],
+        -h * c1[0],
+        -h * c2[0],
+        -h * c0[1],
+        inertia[1] - h * c1[1],
+        -h * c2[1],
+        -h * c0[2],
+        -h * c1[2],
+        inertia[2] - h * c2[2],
+    )
+    residual = (inertia[0] * w[0] - seen[0], inertia[1] * w[1] - seen[1], inertia[2] * w[2] - seen[2])
+    return subtract(w, solve3(jacobian, residual))

@@ -23,14 +23,14 @@ def pressure_forces(model, x: np.ndarray, time: float) -> np.ndarray:
     return force
 
 
-def body_loads(model, state, time) -> tuple[np.ndarray, np.ndarray]:
-    """External forces [N] and torques [N m] on the bodies' centres."""
+def body_loads(model, rotation, time) -> tuple[np.ndarray, np.ndarray]:
+    """External forces [N] and torques [N m] on the centres of bodies with orientations (b, 4)."""
     force, torque = np.zeros((model.body_count, 3)), np.zeros((model.body_count, 3))
     for body, vector, point in model.body_forces:
         value = at_time(vector, time)
         force[body] += value
         if point is not None:
-            torque[body] += np.cross(rotation_matrix(state.body_rotation[body]) @ point, value)
+            torque[body] += np.cross(rotation_matrix(rotation[body]) @ point, value)
     for body, vector in model.body_torques:
         torque[body] += at_time(vector, time)
     return force, torque

@@ -37,6 +37,11 @@ class Drives:
     def __len__(self) -> int:
         return len(self.block)
 
+    @property
+    def relentless(self) -> np.ndarray:
+        """Which (m,) have a motor that keeps a velocity whatever it takes; only a limit of its coordinate stops it."""
+        return np.isinf(self.bound) & np.array([v is not None for v in self.velocity], dtype=bool)
+
     def fill(self, blocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
         """The rows of driven coordinates, in which errors are the coordinates themselves."""
         if not len(self):
@@ -44,6 +49,8 @@ class Drives:
         s, lane = blocks.slice[self.block], blocks.lane[self.block]
         q = error[s, self.row, lane]
         compliance, target = self._motors(q, h, time)
+        stops = blocks.stops
+        target = np.where(self.relentless, np.clip(target, (stops[:, 0] - q) / h, (stops[:, 1] - q) / h), target)
         rows.compliance[s, MOTOR_ROW, lane], rows.target[s, MOTOR_ROW, lane] = compliance, target
         rows.low[s, MOTOR_ROW, lane], rows.high[s, MOTOR_ROW, lane] = -h * self.bound, h * self.bound
         rows.compliance[s, FRICTION_ROW, lane], rows.target[s, FRICTION_ROW, lane] = 0.0, 0.0

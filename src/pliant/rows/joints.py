@@ -14,6 +14,7 @@ from pliant.kernels.joints import (
     COUPLING,
     EQUALITIES,
     FACE,
+    LIMIT,
     NODE,
     ON_COORDINATES,
     ONE_SIDED,
@@ -161,6 +162,23 @@ class JointBlocks:
         return np.flatnonzero(np.isin(self.family, ONE_SIDED))
 
     @cached_property
+    def stopping(self) -> np.ndarray:
+        """Pairs (k, 2) of a driven coordinate and a block that keeps it within rigid limits."""
+        own = self.limits[(self.family[self.limits] == LIMIT) & (self.compliance[self.limits] == 0)]
+        driven = self.drives.block
+        same = (self.joint[driven][:, None] == self.joint[own]) & (self.which[driven, 0][:, None] == self.which[own, 0])
+        drive, limit = np.nonzero(same)
+        return np.stack([drive, own[limit]], axis=1)
+
+    @cached_property
+    def stops(self) -> np.ndarray:
+        """Least and greatest value (m, 2) [m or rad] that rigid limits leave to every driven coordinate."""
+        out = np.tile([-np.inf, np.inf], (len(self.drives), 1))
+        drive, limit = self.stopping.T
+        out[drive, 0], out[drive, 1] = -self.rest[limit, 0], self.rest[limit, 1]
+        return out
+
+    @cached_property
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)
@@ -217,14 +235,16 @@ def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotati
     return out
 
 
-def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0.0, before=None) -> np.ndarray:
+def fill(
+    blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0.0, before=None, error=None
+) -> np.ndarray:
     """Fill the rows of all joints at a pose (State.pose) for a step of length h that ends at a time [s]; returns their
     errors C (slices, 3, LANES) [m or rad]. before (triples, 3): velocities at the start of the step, with which limits
-    bounce."""
-    error = np.zeros(rows.target.shape)
+    bounce. error: from where on their rates count, if not from the pose."""
+    found = errors_at(blocks, rows, pose)
+    error = found if error is None else error
     if not len(blocks.family):
         return error
-    blocks.device.joints.fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
     softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
     place = (blocks.slice, slice(None), blocks.lane)
@@ -238,9 +258,19 @@ def fill(blocks: JointBlocks, rows: Rows, pose: tuple, h: float, time: float = 0
     return error
 
 
+def errors_at(blocks: JointBlocks, rows: Rows, pose: tuple) -> np.ndarray:
+    """Errors C (slices, 3, LANES) [m or rad] of all joints at a pose; their Jacobians there go into the rows."""
+    error = np.zeros(rows.target.shape)
+    if len(blocks.family):
+        blocks.device.joints.fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
+    return error
+
+
 def _bounce(blocks: JointBlocks, rows: Rows, error: np.ndarray, before: np.ndarray, h: float) -> None:
-    """Targets of rigid limits that are run into."""
-    for k in blocks.limits[blocks.restitution[blocks.limits] > 0]:
+    """Targets of rigid limits that are run into; a motor that nothing else stops does not bounce."""
+    driven, limit = blocks.stopping.T
+    bouncing = blocks.limits[blocks.restitution[blocks.limits] > 0]
+    for k in np.setdiff1d(bouncing, limit[blocks.drives.relentless[driven]]):
         s, lane = blocks.slice[k], blocks.lane[k]
         entries = slice(rows.start[s], rows.start[s + 1])
         jacobian = rows.jacobian[entries, :, lane].reshape(-1, 3, 3)

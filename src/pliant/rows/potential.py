@@ -36,7 +36,7 @@ class JointsAhead:
         entries = int(blocks.start[-1])
         self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
         self.error, self.rate = np.zeros_like(error), np.zeros_like(error)
-        self.rotation = state.body_rotation
+        self.rotation, self.pose = state.body_rotation, state.pose
         self.per_reach = np.zeros((self.slices, LANES))
         self.per_reach[blocks.slice[blocks.rigid], blocks.lane[blocks.rigid]] = 1 / blocks.reach[blocks.rigid]
 
@@ -46,8 +46,8 @@ class JointsAhead:
         turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
         self.device.rigid.turn_bodies(turn, self.rotation)
         near = state.angles + h * self.blocks.free.rates(state.pose, u)  # so that whole turns in a step are counted
-        pose = (near, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
-        self.device.joints.fill_blocks(self.blocks.arrays, *pose, True, self.triples, self.jacobian, self.error)
+        self.pose = (near, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
+        self.device.joints.fill_blocks(self.blocks.arrays, *self.pose, True, self.triples, self.jacobian, self.error)
         self.rate = (self.error - self.before) / h
         self.device.joints.follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
 
@@ -60,9 +60,8 @@ class JointsAhead:
         n, bodies = len(self.state.x), len(self.rotation)
         seen, late = (np.zeros((n + 2 * bodies, 3)) for _ in range(2))
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
-        pose = (self.state.angles, self.state.x, self.state.body_position, self.rotation)
         jacobian, error = np.zeros_like(self.jacobian), np.zeros_like(self.error)
-        self.device.joints.fill_blocks(self.blocks.arrays, *pose, False, self.triples, jacobian, error)
+        self.device.joints.fill_blocks(self.blocks.arrays, *self.pose, False, self.triples, jacobian, error)
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
         return (late - seen)[n + 1 :: 2]
 

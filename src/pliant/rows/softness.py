@@ -2,9 +2,10 @@
 
 Every renewal of the shifts leaves the part R / (R + m) of an error that sees the mobility m. Along a chain of light
 links that carries a heavy load m is that of the load, far below that of the links at a row's own ends: the compliance R
-is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect. In the same way rows
-between directions see the least moment of inertia of a slender link where it turns about its length, and the greatest
-of its neighbours in a chain that is not straight.
+is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect. A body held at an arm
+is as light as it feels there: one with hardly any inertia gives way across the arm, and not at all along it. In the
+same way rows between directions see the least moment of inertia of a slender link where it turns about its length, and
+the greatest of its neighbours in a chain that is not straight, about the points where these are held.
 """
 
 import numpy as np
@@ -16,6 +17,9 @@ from pliant.kernels.lanes import LANES
 
 # Compliance of joints relative to the mobility of what they touch, in float64 and in float32, and least ratios there.
 SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}
+# Up to this ratio between what a body feels like across and along an arm, renewals leave a hundredth of an error or
+# less, and harder rows would only make valleys narrower.
+HARMLESS = 1e3
 
 
 def joint_softness(model, dtype) -> np.ndarray:
@@ -35,21 +39,41 @@ def _on_directions(blocks) -> np.ndarray:
 
 
 def _inertia_ratios(model) -> np.ndarray:
-    """For every block (n,), the least over the greatest moment of inertia of all bodies that joints connect with it."""
-    nodes, static = np.full(model.node_count, np.nan), model.static
-    low, high = (np.where(static, np.nan, each) for each in (model.body_inertia.min(1), model.body_inertia.max(1)))
-    ends = (
-        [np.concatenate([nodes, each, [np.nan]]) for each in (low, high)]
-        if len(static)
-        else [np.append(nodes, np.nan)] * 2
-    )
+    """For every block (n,), the least over the greatest moment of inertia of all bodies that joints connect with it,
+    the greatest about where they are held."""
+    nodes, static, (_, greatest) = np.full(model.node_count, np.nan), model.static, _held(model)
+    low, high = (np.where(static, np.nan, each) for each in (model.body_inertia.min(1, initial=np.inf), greatest))
+    ends = [np.concatenate([nodes, each, [np.nan]]) for each in (low, high)]
     return np.where(_on_directions(model.joints), _ratios(model, *ends), 1.0)
 
 
 def _mass_ratios(model) -> np.ndarray:
-    """For every block (n,), the lightest over the heaviest mass of all that joints connect with it."""
-    mass = np.concatenate([model.node_mass, np.where(model.static, np.nan, model.body_mass), [np.nan]])
-    return _ratios(model, mass, mass)
+    """For every block (n,), the lightest over the heaviest mass of all that joints connect with it, the lightest as it
+    feels where it is held."""
+    lightest, _ = _held(model)
+    least, mass = (
+        np.concatenate([model.node_mass, np.where(model.static, np.nan, each), [np.nan]])
+        for each in (lightest, model.body_mass)
+    )
+    return _ratios(model, least, mass)
+
+
+def _held(model) -> tuple[np.ndarray, np.ndarray]:
+    """Of every body (b,) the least mass [kg] that is felt at a point where a joint holds it, in any direction, and the
+    greatest moment of inertia [kg m^2] about such a point; as they are but for what is out of proportion (HARMLESS)."""
+    mass, inertia, points = model.body_mass, model.body_inertia, model.joints.points
+    lightest, greatest = mass.copy(), inertia.max(1, initial=0.0)
+    for side in (model.joints.a, model.joints.b):
+        held = points[side.kind[points] == BODY]
+        held = held[~model.static[side.index[held, 0]]]
+        body, arm = side.index[held, 0], side.local[held]
+        across = np.cross(arm[:, None, :], np.eye(3))
+        turning = np.einsum("krj,kj,kcj->krc", across, 1 / inertia[body], across)
+        felt = 1 / (1 / mass[body] + np.linalg.eigvalsh(turning)[:, -1])
+        about = inertia[body].max(1, initial=0.0) + mass[body] * np.sum(arm**2, axis=1)
+        np.minimum.at(lightest, body, HARMLESS * felt)
+        np.maximum.at(greatest, body, about / HARMLESS)
+    return lightest, greatest
 
 
 def _ratios(model, least: np.ndarray, mass: np.ndarray) -> np.ndarray:

@@ -33,8 +33,8 @@ class StepRows:
     contacts.
 
     equality_slices, joint_slices: where the equalities and where all joints end in the table. error (joint slices, 3,
-    LANES): the joints' errors [m or rad] at the start. contact_index (contacts,): flat index of each contact's normal
-    row in the table; its tangents follow at +LANES, +2 LANES.
+    LANES): the joints' errors [m or rad] at the start, from where their rates count. contact_index (contacts,): flat
+    index of each contact's normal row in the table; its tangents follow at +LANES, +2 LANES.
     """
 
     elements: ElementRows
@@ -110,8 +110,8 @@ class Solution:
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
     """Rows of elements, joints and contacts at the state's positions."""
     blocks, joints = model.joints, Rows.empty(model.joints.start)
-    before = state.velocity_triples()
-    error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before)
+    before, start = state.velocity_triples(), state.memory.get("before", {}).get("error")
+    error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before, start)
     touching, index = contact_rows.fill(model, state, contacts, before, h)
     sizes = (blocks.equality_slices, joints.slices)
     elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3

@@ -27,7 +27,9 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     if not b:
         return Prediction(u, inverse_mass, u[n:], u[n:])
     linear, angular = u[n::2], u[n + 1 :: 2]
-    force, torque = body_loads(model, state, end)
+    extrapolated = state.memory.get("before")
+    rotation = state.body_rotation if extrapolated is None else extrapolated["rotation"]
+    force, torque = body_loads(model, rotation, end)
     moving = ~model.static
     linear[:] = state.body_velocity
     linear[moving] += h * (model.gravity + force[moving] / model.body_mass[moving, None])
@@ -45,6 +47,7 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
         h * torque,
         _tensions(model, state, h) if stiffen else np.zeros((b, 6)),
         h,
+        extrapolated is not None,
         momentum,
         mid,
         inverse_inertia,

@@ -12,6 +12,7 @@ from pliant.formulas.matrix3 import (
 )
 from pliant.formulas.rotation import (
     cayley_step,
+    late_newton,
     midpoint_newton,
     quaternion_matrix,
     quaternion_multiply,
@@ -42,6 +43,24 @@ def free_midpoint(inertia, w, h):
 
 
 @kernel
+def free_late(inertia, w, h):
+    """Angular velocity (body frame) at the end of a step in which a free body turns by h times just that.
+
+    The step of BDF2 from an extrapolated state asks for it: x1 = x* + h v1, for rotations exp(h w1), is of second order
+    as R1 = exp(h w1 + O(h^3)) R*, and the velocity midway would be of first. It loses energy, as implicit Euler does:
+    along the turn d2/ds2 (l I^-1 l / 2) = (w x l) I^-1 (w x l) >= 0.
+    """
+    momentum = (inertia[0] * w[0], inertia[1] * w[1], inertia[2] * w[2])
+    late = w
+    for _ in range(NEWTON_ITERATIONS):
+        before = late
+        late = late_newton(inertia, momentum, late, h)
+        if norm(subtract(late, before)) <= 1e-10 * norm(late):
+            return late
+    return free_midpoint(inertia, w, h)  # too far a turn
+
+
+@kernel
 def stiffened(inertia, tension, smallest):
     """Inverse of the inertia plus the part of h^2 K that a step of length h cannot resolve.
 
@@ -64,10 +83,12 @@ def stiffened(inertia, tension, smallest):
 
 @kernel
 def predict_bodies(
-    mass, inertia, static, rotation, angular_velocity, torque_impulse, tension, h, momentum_out, mid_out, inverse_out
+    mass, inertia, static, rotation, angular_velocity, kicks, tension, h, late, momentum_out, mid_out, inverse_out
 ):
     """Angular momentum after the torques, midpoint angular velocity, and inverse inertia (6), all in world axes.
 
+    kicks (b, 3): impulses of torques [N m s]. late: take the angular velocity of a free body at the end of the step
+    instead of the midpoint's (`free_late`).
     tension (b, 6): h^2 times the stiffness against rotation that joint forces give (rows.joints); see `stiffened`.
     """
     for b in range(mass.shape[0]):
@@ -85,10 +106,11 @@ def predict_bodies(
         stiff = (tension[b, 0], tension[b, 1], tension[b, 2], tension[b, 3], tension[b, 4], tension[b, 5])
         if stiff[0] + stiff[1] + stiff[2] > 2.0 * min(i[0], i[1], i[2]):
             world_inverse = stiffened(world_inertia, stiff, min(i[0], i[1], i[2]))
-        kick = (torque_impulse[b, 0], torque_impulse[b, 1], torque_impulse[b, 2])
+        kick = (kicks[b, 0], kicks[b, 1], kicks[b, 2])
         kick = symmetric_multiply_vector(world_inverse, kick)
         # the gyroscopic term is that of the motion so far: joints may yet take all of a torque away
-        mid = add(multiply_vector(r, free_midpoint(i, w, h)), kick)
+        free = free_late(i, w, h) if late else free_midpoint(i, w, h)
+        mid = add(multiply_vector(r, free), kick)
         momentum = multiply_vector(r, (i[0] * w[0], i[1] * w[1], i[2] * w[2]))
         momentum = add(momentum, symmetric_multiply_vector(world_inertia, kick))
         for c in range(3):

@@ -11,8 +11,8 @@ ROUNDING = 1e-13
 # and the least that is asked for. (Where joints fit in one position only, and turning is against them to second order,
 # no finite force closes them.) Iterations aim at less, for it is cheap where it is possible at all.
 GAP, CLOSED, SHUT = 1e-3, 5e-7, 1e-10
-# Imbalance (solve.residual) that a converged step with joints may leave.
-IMBALANCE = 0.1
+# Imbalance (solve.residual) that a converged step with joints may leave, at first and where iterations are many.
+IMBALANCE, LARGEST_IMBALANCE = 0.01, 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.
 BALANCED = 1e-3
 
@@ -52,17 +52,18 @@ class StepCriterion:
         # from a standstill, the first correction is all of the motion
         return float(np.sqrt(correction / scale)) if scale > 0 else 1.0
 
-    def fits(self, u: np.ndarray, info: Info, tolerance: float) -> bool:
+    def fits(self, u: np.ndarray, info: Info, tolerance: float, patient: bool) -> bool:
         """Whether all rigid joints do at u, where the potential was evaluated last, and things that weigh too little to
-        count in the energy are in balance with them as well."""
+        count in the energy are in balance with them as well. patient: after many iterations."""
         potential = self.potential
         if not potential.row_potential.joints.slices:
             return True
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
         found = residual(potential.problem, potential.solution(u, info), "implicit")
-        info.imbalance = found if found <= IMBALANCE else np.nan
-        return found <= IMBALANCE
+        most = LARGEST_IMBALANCE if patient else IMBALANCE
+        info.imbalance = found if found <= most else np.nan
+        return found <= most
 
 
 class StaticCriterion(StepCriterion):

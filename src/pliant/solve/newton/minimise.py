@@ -17,6 +17,8 @@ MOST_TRIALS, OVERSHOOT = 30, 0.3
 MOST_CORRECTIONS = 4
 # How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
 CLOSING, SLOW = 1e-3, 0.5
+# Such corrections where joints fit and are not in balance, and how exactly they are solved for.
+MOST_BALANCING, BALANCING = 2, 0.2
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
@@ -71,7 +73,7 @@ class _Trend:
         energy = abs(found.slope)
         ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
         if ratio > SURPRISING and self.whole and not self.renewed:
-            self.condition = max(self.condition, energy / max(found.size, 1e-300) ** 2)
+            self.condition = max(self.condition, energy / max(found.size**2, 1e-300))
         # a geometric series
         self.slow = energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole else 0.0
         self.last, self.whole, self.renewed = energy, factor == 1.0, False
@@ -122,8 +124,8 @@ def minimise(
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
             point = _closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
-            if criterion.fits(point.u, info, tolerance):
-                info.converged = True
+            point, info.converged = _balanced(potential, system, criterion, point, info, tolerance)
+            if info.converged:
                 break
         last = found.size
         if lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
@@ -249,6 +251,29 @@ def _closed(potential: Increment, system, point: Point, info: Info, most: float)
             return Point(point.u, *potential.evaluate(point.u))
         point, before, gap = new, gap, left
     return point
+
+
+def _balanced(
+    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float
+) -> tuple[Point, bool]:
+    """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
+    matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
+    joints or helps nothing is taken back."""
+    rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
+    if criterion.fits(point.u, info, tolerance, patient):
+        return point, True
+    gap, estimate = rows.largest_gap(), rows.estimate
+    for _ in range(0 if potential.following else MOST_BALANCING):
+        correction, products = system.solve(-system.free * end.gradient, BALANCING)
+        info.iterations += products
+        rows.foresee(correction)
+        end = Point(end.u + correction, *potential.evaluate(end.u + correction))
+        if not np.isfinite(end.value) or rows.largest_gap() > max(gap, CLOSED):
+            break
+        if criterion.fits(end.u, info, tolerance, patient):
+            return end, True
+    rows.estimate = estimate
+    return Point(point.u, *potential.evaluate(point.u)), False
 
 
 def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
