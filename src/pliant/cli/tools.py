@@ -79,7 +79,7 @@ def check(scene: Path) -> None:
 
 def joint_rows(model) -> int:
     """How many rows the joints of a model have."""
-    from pliant.rows import joints as j
+    from pliant.kernels import joints as j
 
     two, one = (j.ALIGN, j.LINE), (j.DISTANCE, j.ROPE, j.PLANE, j.PERPENDICULAR, j.COUPLING)
     fewer = dict.fromkeys(two, 2) | dict.fromkeys(one, 1)
