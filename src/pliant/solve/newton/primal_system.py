@@ -51,7 +51,7 @@ class PrimalSystem:
         dtype = np.float64 if self.factors or self.library else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
         self.gathering = pattern.gathering(self.free)
-        self.sums = np.empty((max(len(pattern.turned), 1), 9), dtype)
+        self.sums = np.zeros((max(len(pattern.turned), 1), 9), dtype)  # without elements nothing fills them
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
         self.placed_pieces = self.pieces.placed(pattern)
