@@ -24,7 +24,7 @@ test-slow: $(STAMP)
 
 # random scenes: PLIANT_SCENES of them (500) from PLIANT_SEED (0) on
 test-random: $(STAMP)
-	$(BIN)/python -m pytest -m slow -s tests/test_random_scenes.py tests/test_random_mechanisms.py
+	$(BIN)/python -m pytest -m slow -s tests/test_random_scenes.py tests/test_random_mechanisms.py tests/test_random_drops.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -43,6 +43,7 @@ COMPILERS |= {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "ov
 # What computes on the host, whatever the device of a simulation: how sparse factors fill, distances from shapes while a
 # model is built, problems given as matrices, pictures.
 ON_THE_HOST = {"linalg/block_ldl.py", "linalg/box_qp.py", "model/couplings.py", "output/drawing/raster.py"}
+ON_THE_HOST |= {"benchmarks/surfaces.py"}
 FAMILIES = ("BALL", "ANGULAR", "DISTANCE", "ALIGN", "LIMIT", "MOTOR", "LINE", "PLANE", "PERPENDICULAR", "ROPE")
 FAMILIES += ("COUPLING",)
 

@@ -102,7 +102,8 @@ def welded_beam():
 def net():
     """A clamped mass-spring beam."""
     scene = pl.Scene()
-    beam = scene.add_soft(pl.meshes.box((0.5, 0.1, 0.1), cells=(5, 1, 1)), pl.Material.springs(1e5, 1000))
+    mesh = pl.meshes.box((0.5, 0.1, 0.1), cells=(5, 1, 1))
+    beam = scene.add_soft(mesh, pl.Material.springs(1e5, 1000), self_contact=False)  # it folds through itself
     beam.pin(beam.nodes.x < 1e-9)
     return scene, beam
 

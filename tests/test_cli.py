@@ -182,7 +182,7 @@ def test_check_lists_every_error(scene):
 
 
 def test_render_scene_and_checkpoint(scene, tmp_path):
-    pliant("render", scene, "--size", "64x36", "--time", 0.04)
+    pliant("render", scene, "--size", "64x36", "--time", 0.04, "--contacts")
     assert Image.open(tmp_path / "scene.png").size == (64, 36)
     pliant("run", scene, "--out", tmp_path, "--seconds", 0.02, "--checkpoint", "end.npz")
     eye = ["--eye", 1, -1, 1, "--target", 0, 0, 0]

@@ -8,8 +8,8 @@ from pliant.formulas.contact import (
     box_distance,
     capsule_distance,
     cone_impulse,
+    contact_target,
     cylinder_distance,
-    restitution_target,
 )
 from pliant.formulas.coordinates import hinge_angle
 from pliant.formulas.elements import (
@@ -161,7 +161,7 @@ def newton_formulas(data, out):
     angle, turn = hinge_angle(first, second, 0.2)
     stiffness = turning_stiffness(a, b)
     t, inverse = turn_jacobian(a), inverse_turn_jacobian(b)
-    target = restitution_target(data[9], data[10], 0.5, 0.1, 0.01, 0.2, 1.0)
+    target = contact_target(data[9], 0.0, data[11], data[10], 0.5, 0.1, 0.01)
     for k in range(3):
         out[k], out[3 + k] = l[k], turn[k]
     for k in range(6):

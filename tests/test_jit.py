@@ -12,7 +12,7 @@ import pytest
 from pliant import jit
 
 # modules that the cold run compiles anew; the others come from the cache that all tests share
-COLD = ("pliant.kernels.cpu.stiffness", "pliant.kernels.cpu.narrow")
+COLD = ("pliant.kernels.cpu.stiffness", "pliant.kernels.cpu.contacts")
 SCENE = """
 import hashlib
 import numpy as np

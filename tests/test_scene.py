@@ -38,7 +38,10 @@ BAD_INPUT = {
     "gravity nan": (lambda: pl.Scene(gravity=(0, 0, math.nan)), "gravity must be 3 finite numbers"),
     "no mesh": (lambda: pl.Scene().add_soft("box", RUBBER), "add_soft needs a pliant.meshes.TetMesh, got str"),
     "no material": (lambda: pl.Scene().add_soft(small_box(), "rubber"), "add_soft needs a pliant.Material, got str"),
-    "no shape": (lambda: pl.Scene().add_rigid(1.0), "one of the shapes Sphere, Box, Capsule, Cylinder, Plane, Mesh"),
+    "no shape": (
+        lambda: pl.Scene().add_rigid(1.0),
+        "one of the shapes Sphere, Box, Capsule, Cylinder, Cone, Plane, Mesh, Hull",
+    ),
     "rotation": (lambda: ball(rotation=(0, 0, 0, 0)), "rotation must be a quaternion (w, x, y, z) of non-zero length"),
     "rotation size": (lambda: ball(rotation=(0, 0, 1)), "rotation must be 4 finite numbers, got (0, 0, 1)"),
     "position": (lambda: ball(position=(0, 0, math.inf)), "position must be 3 finite numbers"),

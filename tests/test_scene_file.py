@@ -11,8 +11,8 @@ from pliant.scene import selections, shapes
 from pliant.scene.catalogue import JOINTS
 from pliant.scene_file.files import RunSettings, View, describe, load, read, same, save
 from pliant.scene_file.joints import JOINT_TABLES
+from pliant.scene_file.keeper import same_mesh
 from pliant.scene_file.schema import RigidTable
-from pliant.scene_file.write import same_mesh
 from scene_texts import BALL, SOFT, errors, put
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "scenes").glob("*.toml"))

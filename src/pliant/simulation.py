@@ -8,7 +8,9 @@ import numpy as np
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
 from pliant.model.build import build
+from pliant.model.overlaps import crossing_pairs, warn_of_crossings
 from pliant.model.wrenches import joint_wrench
+from pliant.readers import contacts as touching
 from pliant.readers import joints, reactions, report
 from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
@@ -53,9 +55,11 @@ class Simulation:
         if not isinstance(n, int | np.integer) or n < 0:
             raise SceneError(f"the number of steps must be a whole number from 0 on, got {n!r}")
         for _ in range(n):
+            before = self.state.crossing
             self.state, self.info = self.thread_choice.run(
                 lambda: advance(self.model, self.state, self.working_solver, self.dt)
             )
+            warn_of_crossings(self.model, before, self.state.crossing)
         return self
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
@@ -107,7 +111,11 @@ class Simulation:
         for name, value in values.items():
             changed[name] = getattr(self.state, name).copy()
             changed[name][place] = value
-        self.state = replace(self.state.remembering("bdf2"), **changed)
+        before, state = self.state.crossing, replace(self.state.remembering("bdf2"), **changed)
+        if "x" in values or "body_position" in values:
+            state = replace(state, crossing=crossing_pairs(self.model, state))
+        self.state = state
+        warn_of_crossings(self.model, before, state.crossing)
 
     def set_positions(self, body: Soft, x) -> None:
         """Put the nodes of a soft body at x (n, 3) [m]."""
@@ -177,9 +185,26 @@ class Simulation:
         return strains.element_fields(self.model, self.state)[self._soft(body)]
 
     @property
-    def contacts(self) -> report.ContactReport:
-        """Contacts of the last step: bodies and impulses."""
-        return report.contacts(self.model, self.state)
+    def contacts(self) -> touching.ContactReport:
+        """Contacts that carried load in the last step: bodies, points, normals, gaps, forces, whether they stick."""
+        return touching.contacts(self.model, self.state, self._things, self.dt)
+
+    def contact_force(self, first, second) -> np.ndarray:
+        """Force (3,) [N], world axes, of the contacts of the last step on the first body by the second."""
+        things = [self._thing(body) for body in (first, second)]
+        return touching.contact_force(self.model, self.state, *things, self.dt)
+
+    @property
+    def _things(self) -> list:
+        """Bodies as contacts count them."""
+        return [*self.scene.soft_bodies, *self.scene.rigid_bodies]
+
+    def _thing(self, body) -> int:
+        """The number of a body among those."""
+        for index, own in enumerate(self._things):
+            if own is body:
+                return index
+        raise SceneError(f"{body!r} is no body of this simulation")
 
     def reaction(self, holder) -> np.ndarray:
         """Force (3,) [N], world axes, of what holds something in the last step.

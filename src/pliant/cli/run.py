@@ -54,7 +54,7 @@ def run(scene: Path, out: Path, checkpoint: str | None, as_json: bool, **options
     end = None if checkpoint is None else out / plain_checkpoint_name(checkpoint)
     sim = file.scene.simulate(dt=settings.dt, solver=settings.solver, **settings.place)
     names = [scene.stem + name if name.startswith(".") else name for name in settings.output]
-    looks = {"color": settings.color, "camera": settings.camera, "joints": settings.joints}
+    looks = {key: getattr(settings, key) for key in ("color", "camera", "joints", "contacts")}
     recorder = Recorder(sim, out, names, settings.frames_per_second, **looks)
     log = run_recorded(sim, settings.seconds, recorder, progress=False if as_json else None)
     if end is not None:

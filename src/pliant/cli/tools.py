@@ -104,11 +104,12 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> tup
 @click.option("--size", default="960x540", show_default=True, callback=_size, help="Width and height in pixels.")
 @click.option("--color", help="displacement, strain, stress, plastic_strain or none.")
 @click.option("--joints", is_flag=True, help="Draw axes, anchors and limits of joints too.")
+@click.option("--contacts", is_flag=True, help="Draw forces of contacts as arrows.")
 @click.option("--eye", type=float, nargs=3, help="Where the camera stands [m].")
 @click.option("--target", type=float, nargs=3, help="Where it looks [m].")
 @click.option("--time", default=0.0, show_default=True, type=float, help="Simulate so long before the picture [s].")
 @verbose_option
-def render(source: Path, output: Path | None, size, color: str | None, joints: bool, eye, target, time: float) -> None:
+def render(source: Path, output: Path | None, size, color: str | None, eye, target, time: float, **marks) -> None:
     """Draw SOURCE as a picture.
 
     SOURCE is a scene file (.toml) or a checkpoint (.npz).
@@ -124,7 +125,8 @@ def render(source: Path, output: Path | None, size, color: str | None, joints: b
         pass
     view = run.camera or View()
     camera = View(eye=eye or view.eye, target=target or view.target)
-    sim.save(output, size=size, color=color or run.color, camera=camera, joints=joints or run.joints)
+    marks = {name: asked or getattr(run, name) for name, asked in marks.items()}
+    sim.save(output, size=size, color=color or run.color, camera=camera, **marks)
     click.echo(f"wrote {output}")
 
 

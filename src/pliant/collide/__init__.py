@@ -1,5 +1,6 @@
-"""Collision: which soft nodes and rigid bodies touch, or will within the step."""
+"""Collision: which points of soft and rigid bodies touch, or will within the step."""
 
-from pliant.collide.detect import Contacts, detect
+from pliant.collide.contacts import Contacts
+from pliant.collide.detect import detect
 
 __all__ = ["Contacts", "detect"]

@@ -1,165 +1,131 @@
-"""From positions to contacts: broad phase by bounding boxes, narrow phase by signed distances."""
+"""From positions to contacts, and how far things may go before they meet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pliant.kernels.shapes import CAPSULE, CYLINDER, PLANE, SPHERE
+from pliant.collide.certificates import Certificates
+from pliant.collide.contacts import Contacts, joined, no_contacts
+from pliant.collide.meshed import Meshed
+from pliant.collide.mixed import Mixed
+from pliant.collide.solids import Solids
+from pliant.collide.things import Things
 
 # A contact is taken up when it may close within about two steps, or when the gap is below this part of the body's size.
 SLACK = 0.01
+# Reach of surfaces, at most, in parts of their edges: what is faster is found on its way.
+LONGEST_REACH = 0.2
 
 
 @dataclass
-class Contacts:
-    """Contacts found in a step; side a is a soft node or a rigid body, side b a rigid body.
+class Colliders:
+    """Everything in a scene that may touch: solids, surfaces, and both together.
 
-    node (n,): soft node, or -1. a, b (n,): rigid bodies (a is -1 for a node). point (n, 3) [m] on side a, normal (n, 3)
-    from b to a, gap (n,) [m], negative when penetrating. key (n,): names the contact from step to step.
+    meshed is None where there are no surfaces, mixed where no surface may touch a solid. slack (t,) [m]: gaps of
+    things below which contacts count however slow. acceleration [m/s2]: of free fall.
     """
 
-    node: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
-    gap: np.ndarray
-    key: np.ndarray
+    things: Things
+    solids: Solids
+    meshed: Meshed | None
+    mixed: Mixed | None
+    slack: np.ndarray
+    acceleration: float
 
-    def __len__(self) -> int:
-        return len(self.node)
+    def __post_init__(self):
+        self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
 
+    def without(self, pairs: np.ndarray) -> "Colliders":
+        """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
+        if not len(pairs):
+            return self
+        meshed = self.meshed.without(pairs)
+        mixed = self.mixed.with_surfaces(meshed) if self.mixed else None
+        return replace(self, meshed=meshed, mixed=mixed)
 
-def no_contacts() -> Contacts:
-    """Nothing touches."""
-    index = np.zeros(0, np.int64)
-    return Contacts(index, index, index, np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), index)
+    @property
+    def any(self) -> bool:
+        """Whether anything may touch anything."""
+        return len(self.solids.convex) + len(self.solids.planes) > 1 or self.meshed is not None
+
+    def size_of(self, contacts: Contacts) -> np.ndarray:
+        """The size (k,) [m] of the smaller of the two things that touch; planes have none."""
+        sizes = np.where(self.slack > 0.0, self.slack, np.inf)[contacts.thing].min(axis=1)
+        return sizes / SLACK
+
+    def contacts(self, state, h: float) -> Contacts:
+        """All contacts at a state's positions that may close within about two steps of h [s]."""
+        # what is not finite is told elsewhere
+        if not self.any or not np.isfinite(state.x.sum() + state.body_position.sum()):
+            return no_contacts()
+        found = self._found(state, h)
+        if not len(found):
+            return found
+        slack, soon = SLACK * self.size_of(found), np.empty(len(found), bool)
+        sides = (found.node, found.weight, found.body, found.point, found.normal, found.gap, slack)
+        motion = (state.velocity_triples(), state.body_position, len(state.x), h, self.acceleration)
+        self.solids.kernels.bodies.closing(*sides, *motion, soon)
+        return found.these(soon)
+
+    def _found(self, state, h: float) -> Contacts:
+        """All contacts within reach."""
+        solids, softs = self.solids, self.things.soft_count
+        speed = np.linalg.norm(state.body_velocity, axis=1)
+        speed += np.linalg.norm(state.body_angular_velocity, axis=1) * np.where(
+            np.isinf(solids.radius), 0, solids.radius
+        )
+        fall = 2 * h * h * self.acceleration
+        body_reach = 2 * h * speed + fall + self.slack[softs:]
+        placed = solids.placed(state)
+        parts = [solids.contacts(state, placed, body_reach)]
+        if self.meshed:
+            x = self.meshed.places(state)
+            speed = np.linalg.norm(self.meshed.velocities(state, x), axis=1)
+            reach = 2 * h * speed + fall + SLACK * self.meshed.size
+            if self.mixed:
+                parts.append(self.mixed.contacts(placed, x, reach, body_reach))
+            reach = np.minimum(reach, LONGEST_REACH * self.meshed.size)
+            others, itself = self.certificates.may_touch(x, reach) if self.certificates else (False, False)
+            if others or itself:
+                parts.append(self.meshed.contacts(x, reach, softs, itself))
+        return joined(parts)
+
+    def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they
+        meet something, 1 where they meet nothing; motion, turn (b, 3) [m, rad]: of the bodies between the two.
+
+        Nodes and vertices of meshes go straight, convex bodies turn evenly.
+        """
+        solids, n = self.solids, len(start.x)
+        nodes, bodies = np.ones(n), np.ones(len(solids.code))
+        if not self.any:
+            return nodes, bodies
+        low, high = self._swept(start, end, turn)
+        bodies = np.minimum(bodies, solids.times(start, motion, turn, low, high))
+        bodies = np.minimum(bodies, solids.plane_times(start, end))
+        if self.meshed:
+            x, y = self.meshed.places(start), self.meshed.places(end)
+            times = np.ones(len(x))
+            if self.mixed:
+                times, of_bodies = self.mixed.times(start, y, x, motion, turn, low, high)
+                bodies = np.minimum(bodies, of_bodies)
+            others, itself = self.certificates.may_meet(x, y) if self.certificates else (False, False)
+            if others or itself:
+                times = np.minimum(times, self.meshed.times(x, y, itself))
+            np.minimum.at(bodies, self.meshed.mesh_body, times[n:])
+            nodes = times[:n]
+        return nodes, bodies
+
+    def _swept(self, start, end, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes (b, 3) of the bodies' whole ways."""
+        radius = np.where(np.isinf(self.solids.radius), 0.0, self.solids.radius)
+        # between two directions a point on a circle lies beyond their chord
+        beyond = radius * (1 - np.cos(np.minimum(0.5 * np.linalg.norm(turn, axis=1), np.pi / 2)))
+        low, high = self.solids.boxes(self.solids.placed(start), beyond)
+        last_low, last_high = self.solids.boxes(self.solids.placed(end), beyond)
+        return np.minimum(low, last_low), np.maximum(high, last_high)
 
 
 def detect(model, state, h: float) -> Contacts:
-    """All contacts of the scene at the state's positions."""
-    found = [*_soft_contacts(model, state, h), *_rigid_contacts(model, state, h)]
-    if not found:
-        return no_contacts()
-    return Contacts(*(np.concatenate(columns) for columns in zip(*found)))
-
-
-def _soft_contacts(model, state, h):
-    """Surface nodes of soft bodies against rigid bodies whose bounding spheres reach them."""
-    for soft in model.soft_surfaces:
-        if not len(soft.against):
-            continue
-        nodes = soft.nodes
-        low, high = state.x[nodes].min(axis=0), state.x[nodes].max(axis=0)
-        reach = 2 * h * np.abs(state.v[nodes]).max()
-        loose = nodes[model.free[nodes].any(axis=1)]
-        for b in soft.against:
-            radius = model.body_radius[b]
-            travel = reach + 2 * h * np.linalg.norm(state.body_velocity[b]) + SLACK * soft.size
-            centre = state.body_position[b]
-            if np.isfinite(radius) and (
-                np.any(centre + radius + travel < low) or np.any(centre - radius - travel > high)
-            ):
-                continue
-            columns = model.device.narrow.nodes_against_body(
-                loose if model.static[b] else nodes,  # nothing can part a prescribed node from a body that stays
-                state.x,
-                state.v,
-                model.shape_code[b],
-                model.shape_parameter[b],
-                centre,
-                state.body_rotation[b],
-                model.principal_rotation[b],
-                state.body_velocity[b],
-                state.body_angular_velocity[b],
-                h,
-                SLACK * soft.size,
-                model.acceleration_bound,
-            )
-            if len(columns[0]):
-                node, point, normal, gap = columns
-                none, body = np.full(len(node), -1), np.full(len(node), b)
-                yield node, none, body, point, normal, gap, (np.int64(b) << 32) | node
-
-
-def _rigid_contacts(model, state, h):
-    """Rigid bodies against rigid bodies."""
-    if not len(model.collidable):
-        return
-    for first, second in _candidate_pairs(model, state, h):
-        a, b = _order(model.shape_code, first, second)
-        found = _narrow(model, state, h, a, b)
-        if len(found[0]):
-            feature, point, normal, gap = found
-            size = len(feature)
-            key = -((((np.int64(a) << 24) | np.int64(b)) << 12) | feature) - 1
-            yield np.full(size, -1), np.full(size, a), np.full(size, b), point, normal, gap, key
-
-
-def _candidate_pairs(model, state, h) -> list[list[int]]:
-    """Pairs of bodies whose bounding spheres may touch within a step, in ascending order."""
-    radius = model.body_radius
-    travel = 2 * h * np.linalg.norm(state.body_velocity, axis=1) + SLACK * np.where(np.isfinite(radius), radius, 0)
-    low = state.body_position[:, 0] - radius - travel
-    order = model.collidable[np.argsort(low[model.collidable], kind="stable")]
-    arguments = (order, low[order], radius, state.body_position, travel, model.static)
-    keys = np.empty(4 * len(order), np.int64)
-    count = model.device.broad.sweep_pairs(*arguments, keys)
-    if count > len(keys):
-        keys = np.empty(count, np.int64)
-        model.device.broad.sweep_pairs(*arguments, keys)
-    keys = np.sort(keys[:count])
-    return np.stack(np.divmod(keys[~np.isin(keys, model.excluded_pairs)], model.body_count), axis=1).tolist()
-
-
-def _order(code, first, second):
-    """Side a carries sample points, side b a distance function: planes are b, spheres are a."""
-    if code[first] == PLANE or (code[second] == SPHERE and code[first] != SPHERE):
-        return second, first
-    return first, second
-
-
-def _narrow(model, state, h, a, b):
-    kernels, slack = model.device.narrow, SLACK * model.body_radius[a]
-    pose_a, pose_b = (state.body_position[a], state.body_rotation[a]), (state.body_position[b], state.body_rotation[b])
-    motion = (
-        state.body_velocity[a],
-        state.body_angular_velocity[a],
-        state.body_velocity[b],
-        state.body_angular_velocity[b],
-    )
-    if model.shape_code[a] == CAPSULE and model.shape_code[b] == CAPSULE:
-        return kernels.capsule_pair(
-            model.shape_parameter[a],
-            model.shape_parameter[b],
-            *pose_a,
-            *pose_b,
-            model.principal_rotation[a],
-            model.principal_rotation[b],
-            *motion,
-            h,
-            slack,
-            model.acceleration_bound,
-        )
-    points = model.sample_points[model.sample_start[a] : model.sample_start[a + 1]]
-    if model.shape_code[a] == CYLINDER and model.shape_code[b] == PLANE:
-        frames = (
-            state.body_rotation[a],
-            model.principal_rotation[a],
-            state.body_rotation[b],
-            model.principal_rotation[b],
-        )
-        points = kernels.cylinder_points(points, model.shape_parameter[a], model.shape_parameter[b], *frames)
-    return kernels.points_against_body(
-        points,
-        model.sample_radius[a],
-        *pose_a,
-        model.shape_code[b],
-        model.shape_parameter[b],
-        *pose_b,
-        model.principal_rotation[b],
-        *motion,
-        h,
-        slack,
-        model.acceleration_bound,
-    )
+    """All contacts of the scene at the state's positions that may close within about two steps."""
+    return model.colliders.contacts(state, h)

@@ -90,15 +90,16 @@ def closest_on_segments(p, u, q, v):
 
 
 @formula
-def restitution_target(gap, speed_before, restitution, threshold, h, recovery, max_recovery):
-    """Target normal velocity of a contact: may close the gap, is pushed out of a penetration, bounces when fast.
+def contact_target(gap, allowed, rate, speed_before, restitution, threshold, h):
+    """Target normal velocity [m/s] of a contact: its gap, which is `gap` at the normal velocity `rate`, may become
+    `allowed`; one that is met fast bounces.
 
-    speed_before: normal velocity at the start of the step [m/s], negative when approaching (L 2.2.2).
+    speed_before: normal velocity at the start of the step, negative when approaching (L 2.2.2).
     """
-    push = min(-recovery * gap / h, max_recovery) if gap < 0.0 else -gap / h
-    bounces = restitution > 0.0 and speed_before < -threshold and gap + h * speed_before <= 0.0
-    bounce = -restitution * speed_before if bounces else push
-    return max(push, bounce) if gap < 0.0 else bounce
+    closing = rate + (allowed - gap) / h
+    reaches = gap - allowed - h * rate + h * speed_before <= 0.0
+    bounces = restitution > 0.0 and speed_before < -threshold and reaches
+    return max(closing, -restitution * speed_before) if bounces else closing
 
 
 @formula

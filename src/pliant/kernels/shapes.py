@@ -1,3 +1,3 @@
 """Codes of rigid shapes."""
 
-SPHERE, BOX, CAPSULE, CYLINDER, PLANE, MESH = range(6)
+SPHERE, BOX, CAPSULE, CYLINDER, PLANE, MESH, CONE, HULL, TRIANGLE = range(9)

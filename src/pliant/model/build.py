@@ -3,12 +3,13 @@
 import numpy as np
 
 from pliant.checks import at_time, device_name
-from pliant.collide.shapes import CODES, bounding_radius, check_pairs, parameters, sample_points
+from pliant.collide.shapes import bounding_radius
 from pliant.errors import SceneError
 from pliant.kernels import device as devices
-from pliant.kernels.shapes import MESH
+from pliant.model.colliders import build_colliders
 from pliant.model.joints import build_joints
-from pliant.model.model import Model, SoftSurface
+from pliant.model.model import Model
+from pliant.model.overlaps import check_overlaps
 from pliant.model.soft import build_soft
 from pliant.model.state import State, first_state
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
@@ -29,9 +30,7 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
     bodies = _build_rigid(rigids)
     more = [own.row_form() for own in soft["elements"].springs] if elements_as_rows else []
     blocks = build_joints(device, scene, node_start, bodies["position"], bodies["rotation"], more)
-    excluded = _excluded(scene, rigids)
-    check_pairs(rigids, excluded)
-    count = len(rigids)
+    colliders = build_colliders(device, scene, node_start, bodies, soft["free"])
     motion = [bodies.pop(name) for name in ("position", "rotation", "velocity", "spin")]
     model = Model(
         device=device,
@@ -40,9 +39,7 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
         node_start=node_start,
         gravity=np.array(scene.gravity),
         acceleration_bound=float(np.linalg.norm(scene.gravity)),
-        soft_surfaces=_surfaces(scene, softs, rigids, node_start),
-        collidable=np.array([i for i, body in enumerate(rigids) if body.collide], dtype=np.int64),
-        excluded_pairs=np.array(sorted(i * count + j for i, j in excluded), dtype=np.int64),
+        colliders=colliders,
         joints=blocks,
         joint_names=[joint.name for joint in scene.joints],
         fragile=_fragile(scene),
@@ -56,7 +53,9 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
         "joints": blocks,
         "softs": len(softs),
     }
-    return model, first_state(x, v, *motion, **sizes)
+    state = first_state(x, v, *motion, **sizes)
+    check_overlaps(model, state, scene.overlaps == "refuse")
+    return model, state
 
 
 def _fragile(scene: Scene) -> dict[int, tuple[float, float, bool]]:
@@ -89,11 +88,9 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
         "rotation": np.zeros((count, 4)),
         "velocity": np.zeros((count, 3)),
         "spin": np.zeros((count, 3)),
-        "shape_parameter": np.zeros((count, 3)),
-        "sample_radius": np.zeros(count),
         "body_radius": np.zeros(count),
     }
-    samples, forces, torques = [], [], []
+    forces, torques = [], []
     for i, body in enumerate(rigids):
         mass, centre, inertia = body.mass_properties()
         moments, principal = (np.full(3, np.inf), np.array([1.0, 0, 0, 0])) if body.static else _principal(inertia)
@@ -104,10 +101,7 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
         out["rotation"][i] = multiply_quaternions(body.rotation, principal)
         spin, velocity = at_time(body.angular_velocity, 0.0), at_time(body.velocity, 0.0)
         out["velocity"][i], out["spin"][i] = velocity + np.cross(spin, turn @ centre), spin
-        out["shape_parameter"][i] = parameters(body.shape)
-        points, radius = sample_points(body.shape, centre)
-        samples.append(points @ rotation_matrix(principal))
-        out["sample_radius"][i], out["body_radius"][i] = radius, bounding_radius(body.shape, centre)
+        out["body_radius"][i] = bounding_radius(body.shape, centre)
         to_body = rotation_matrix(out["rotation"][i]).T
         forces += [
             (i, f.vector, None if f.at is None else to_body @ (np.array(f.at) - out["position"][i]))
@@ -128,47 +122,5 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
         ],
         "body_forces": forces,
         "body_torques": torques,
-        "body_friction": np.array([np.nan if body.friction is None else body.friction for body in rigids], dtype=float),
-        "body_restitution": np.array(
-            [np.nan if body.restitution is None else body.restitution for body in rigids], dtype=float
-        ),
-        "shape_code": np.array([CODES[type(body.shape)] for body in rigids], dtype=np.int64),
-        "sample_start": np.cumsum([0] + [len(points) for points in samples]),
-        "sample_points": np.concatenate([*samples, np.zeros((0, 3))]),
     }
     return out
-
-
-def _excluded(scene: Scene, rigids) -> set[tuple[int, int]]:
-    """Pairs of rigid bodies that a joint keeps from colliding."""
-    index = {id(body): i for i, body in enumerate(rigids)}
-    pairs = set()
-    for joint in scene.joints:
-        ends = [index[id(thing)] for thing in (joint.things[:1] + joint.things[-1:]) if id(thing) in index]
-        if not joint.collide and len(ends) == 2:
-            pairs.add((min(ends), max(ends)))
-    return pairs
-
-
-def _surfaces(scene: Scene, softs, rigids, node_start) -> list[SoftSurface]:
-    """Surface nodes of colliding soft bodies and the rigid bodies each may touch (not those it is joined to)."""
-    surfaces = []
-    joined = {(id(j.things[0]), id(j.things[-1])) for j in scene.joints if j.things and not j.collide}
-    for body, first in zip(softs, node_start):
-        if not body.collide:
-            continue
-        against = []
-        for i, rigid in enumerate(rigids):
-            if not rigid.collide or (id(body), id(rigid)) in joined or (id(rigid), id(body)) in joined:
-                continue
-            if CODES[type(rigid.shape)] == MESH:
-                raise SceneError(
-                    f"contact between soft body {body.name!r} and mesh {rigid.name!r} is not available; "
-                    f"set collide=False on one of the two, or join them"
-                )
-            against.append(i)
-        edges = body.mesh.edges
-        size = float(np.linalg.norm(body.mesh.points[edges[:, 0]] - body.mesh.points[edges[:, 1]], axis=1).mean())
-        nodes, size = np.unique(body.mesh.boundary_elements) + first, size / body.mesh.order
-        surfaces.append(SoftSurface(nodes.astype(np.int64), np.array(against, dtype=np.int64), size))
-    return surfaces

@@ -8,7 +8,7 @@ from pliant.collide.shapes import CODES, parameters
 from pliant.errors import SceneError
 from pliant.kernels import joints as rows
 from pliant.kernels.device import HOST
-from pliant.kernels.shapes import MESH
+from pliant.kernels.shapes import CONE, HULL, MESH
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.rotations import rotation_matrix
@@ -62,10 +62,10 @@ def _shape_distances(joint: Attach, points: np.ndarray) -> np.ndarray:
     """Signed distances (n,) [m] of points from a rigid body's shape; negative inside."""
     body = joint.a
     code = CODES[type(body.shape)]
-    if code == MESH:
+    if code in (MESH, CONE, HULL):
         raise SceneError(
-            f"attach {joint.name!r}: {body.name!r} is a mesh, whose inside is not known; select nodes of "
-            f"{joint.b.name!r} with pliant.Fixed(..., nodes=...)"
+            f"attach {joint.name!r}: {body.name!r} is a {type(body.shape).__name__}, whose inside is not known here; "
+            f"select nodes of {joint.b.name!r} with pliant.Fixed(..., nodes=...)"
         )
     local = (points - np.array(body.position)) @ rotation_matrix(body.rotation)
     parameter = np.array(parameters(body.shape), dtype=float)

@@ -9,20 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from pliant.collide.detect import Colliders
 from pliant.elements.elements import Elements
 from pliant.kernels.device import Device
 from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
-
-
-@dataclass
-class SoftSurface:
-    """The surface nodes of one soft body: nodes (k,) global indices; against: rigid bodies it may touch; size: mean
-    edge [m]."""
-
-    nodes: np.ndarray
-    against: np.ndarray
-    size: float
 
 
 @dataclass
@@ -60,11 +51,8 @@ class Model:
     pins: list  # Pinned: nodes whose motion is prescribed
     node_loads: list  # (nodes (k,), weights (k,), vector or function of time): force [N] = weight * vector
     pressures: list  # (faces (k, 3 or 6) of nodes, pressure [Pa] or function of time), pushing inward
-    node_friction: np.ndarray  # (n,) NaN: as the other body says
-    node_restitution: np.ndarray  # (n,)
     # elements: one set for each kind and law
     elements: Elements
-    soft_surfaces: list[SoftSurface]
     # rigid bodies
     body_mass: np.ndarray  # (b,) [kg], infinite when static
     body_inertia: np.ndarray  # (b, 3) principal moments [kg m2]
@@ -75,25 +63,26 @@ class Model:
     driven: list  # (body, velocity, angular velocity) of static bodies that move as they are told
     body_forces: list  # (body, force or function, point in the principal frame or None)
     body_torques: list  # (body, torque or function)
-    body_friction: np.ndarray  # (b,)
-    body_restitution: np.ndarray  # (b,)
     body_radius: np.ndarray  # (b,) bounding radius about the centre of mass [m]
-    shape_code: np.ndarray  # (b,)
-    shape_parameter: np.ndarray  # (b, 3)
-    sample_start: np.ndarray  # (b + 1,)
-    sample_points: np.ndarray  # (s, 3) in principal frames [m]
-    sample_radius: np.ndarray  # (b,) [m]
-    collidable: np.ndarray  # rigid bodies that collide
-    excluded_pairs: np.ndarray  # sorted keys i * b + j, i < j
+    # contacts
+    colliders: Colliders  # everything that may touch
     # joints
     joints: JointBlocks
     joint_names: list[str]
     fragile: dict  # joint -> force [N] and torque [N m] at which it breaks, and whether node by node
 
     def during(self, state, time: float) -> "Model":
-        """This model with its joints as they are at a state and a time [s]: lengths that move, joints that broke."""
+        """This model as it is at a state and a time [s]: with joints whose lengths move or that broke, and without
+        contact of what crosses."""
         joints = self.joints.at(time, state.broken)
-        return self if joints is self.joints else self._with_joints(joints)
+        model = self if joints is self.joints else self._with_joints(joints)
+        return model.parting(state.crossing) if len(state.crossing) else model
+
+    def parting(self, crossing: np.ndarray) -> "Model":
+        """This model without contact between pairs (k, 2) of things that cross."""
+        model = replace(self, colliders=self.colliders.without(crossing))
+        model.__dict__["spins"] = self.spins
+        return model
 
     def with_drives(self, drives) -> "Model":
         """This model with other numbers for what drives its joints."""
@@ -103,6 +92,11 @@ class Model:
         model = replace(self, joints=joints)
         model.__dict__["spins"] = self.spins  # which depends on their pattern alone
         return model
+
+    @property
+    def may_touch(self) -> bool:
+        """Whether anything may touch anything."""
+        return self.colliders.any
 
     @cached_property
     def spins(self) -> Spins:

@@ -42,8 +42,6 @@ def build_soft(device: Device, softs: list[Soft], node_start: np.ndarray, triple
         "node_stiffness": stiffness,
         "node_damping": damping,
         "node_mass_damping": per_node(lambda body: body.material.mass_damping),
-        "node_friction": per_node(lambda body: np.nan if body.friction is None else body.friction),
-        "node_restitution": per_node(lambda body: np.nan if body.restitution is None else body.restitution),
         **_pins_and_loads(softs, node_start),
     }
 

@@ -9,11 +9,16 @@ from pliant.kernels.lanes import LANES
 
 @dataclass(frozen=True)
 class RowImpulses:
-    """Impulses of the last step [N s]: joints (slices, 3, LANES); contacts (k, 3) along normal and tangents, by key."""
+    """Impulses of the last step [N s]: joints (slices, 3, LANES); contacts (k, 3) along normal and tangents, by key;
+    and what these contacts were: things (k, 2), points, normals (k, 3), gaps (k,) [m], as collide.Contacts has them."""
 
     joints: np.ndarray
     contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     contacts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    contact_thing: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    contact_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    contact_normal: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    contact_gap: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def scaled(self, factor: float) -> "RowImpulses":
         """Those of a step `factor` times as long with the same forces."""
@@ -34,6 +39,7 @@ class State:
     body_angular_velocity: np.ndarray  # (b, 3) world axes [rad/s]
     angles: np.ndarray  # (m,) free coordinates of joints [m or rad], full turns counted
     broken: np.ndarray  # (blocks,) bool: of joints that broke
+    crossing: np.ndarray  # (k, 2) pairs of things whose surfaces cross, and do not touch until they have come apart
     plastic_strain: np.ndarray  # (g, 6, LANES) at the groups of points of the elements
     impulses: RowImpulses
     tangled: np.ndarray  # (soft,) time [s] for which a body turned inside out goes on being pulled back, else 0
@@ -85,4 +91,7 @@ def first_state(x, v, position, rotation, velocity, spin, *, groups: int, joints
     plastic, impulses = np.zeros((groups, 6, LANES)), RowImpulses(np.zeros((len(joints.start) - 1, 3, LANES)))
     motion = (x, v, position, rotation, velocity, spin)
     of_joints = (np.zeros(max(len(joints.free.kind), 1)), np.zeros(len(joints.family), bool))
-    return State(0.0, 0, *motion, *of_joints, plastic, impulses, np.zeros(softs), v.copy(), np.zeros_like(v), 0.0)
+    crossing = np.zeros((0, 2), np.int64)
+    return State(
+        0.0, 0, *motion, *of_joints, crossing, plastic, impulses, np.zeros(softs), v.copy(), np.zeros_like(v), 0.0
+    )

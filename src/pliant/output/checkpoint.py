@@ -20,6 +20,7 @@ from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes import write as write_mesh
 from pliant.model.state import State
+from pliant.scene.shapes import Heightfield, Hull
 from pliant.scene_file.layout import scene_text
 from pliant.scene_file.run import RunSettings
 from pliant.scene_file.values import FORMAT as SCENE_FORMAT
@@ -28,8 +29,10 @@ from pliant.simulation import Simulation
 from pliant.stepping.integrators import FIELDS as BDF2_FIELDS
 
 MAGIC = "pliant checkpoint"
-FORMAT = 4
+FORMAT = 5
 SCENE_NAME = "scene.toml"
+# Arrays of heightfields start with this, and go on with the file that the scene names.
+NUMBERS = "numbers_"
 # Damaged files end in one of these, depending on where the damage is.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
@@ -74,8 +77,12 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         return {"file": keep(f"{sim.scene.bodies.index(body)}.node", body.mesh, body.mesh.tets)}
 
     def rigid(body) -> dict:
-        surface = body.shape.surface
-        return {"mesh": keep(f"{sim.scene.bodies.index(body)}.obj", surface, surface.triangles)}
+        number, shape = sim.scene.bodies.index(body), body.shape
+        if isinstance(shape, Heightfield):
+            arrays[f"{NUMBERS}{number}.npy"] = shape.heights
+            return {"heightfield": {"size": list(shape.size), "file": f"{number}.npy"}}
+        kind = "hull" if isinstance(shape, Hull) else "mesh"
+        return {kind: keep(f"{number}.obj", shape.surface, shape.surface.triangles)}
 
     check_saveable(sim.scene)
     settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision)
@@ -129,6 +136,11 @@ def _read_scene(path: Path, folder: Path, arrays: dict[str, np.ndarray]) -> scen
             sets = {label.removeprefix(start): arrays[label] for label in arrays if label.startswith(start)}
             mesh = mesh_class(arrays[key], arrays[f"mesh_{name}_elements"], sets)
             write_mesh(folder / name, mesh)
+        for key in [name for name in arrays if name.startswith(NUMBERS)]:
+            name = key.removeprefix(NUMBERS)
+            if Path(name).name != name or Path(name).suffix != ".npy":
+                raise SceneError(f"the name {name!r} of an array leads elsewhere")
+            np.save(folder / name, arrays[key])
         (folder / SCENE_NAME).write_text(str(arrays["scene"]), encoding="utf-8")
         return scene_file.read(folder / SCENE_NAME)
     except (PliantError, *UNREADABLE) as error:
@@ -145,7 +157,7 @@ def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None
         value = stored.get(name)
         if value is None:
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state is missing")
-        free = name.startswith("impulses_contact")  # as many contacts as there were
+        free = name.startswith("impulses_contact") or name == "crossing"  # as many as there were
         fits = value.shape[1:] == fresh.shape[1:] if free else value.shape == fresh.shape
         if not fits or value.dtype != fresh.dtype or value.ndim != fresh.ndim or not np.all(np.isfinite(value)):
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state does not fit its scene")

@@ -17,7 +17,8 @@ class Recorder:
     """Records a simulation into files of one folder, at about `frames_per_second` of simulated time.
 
     names: "NAME.webp" or "NAME.gif" (film in real time), "NAME.pvd" (series for ParaView), "NAME.png" and "NAME.vtu"
-    (the last state). color, camera, joints: as in `scene_view.picture`. size: (width, height) of pictures in pixels.
+    (the last state). color, camera, joints, contacts: as in `scene_view.picture`; size: (width, height) of pictures in
+    pixels.
 
         with pliant.Recorder(sim, "out", ["drop.webp", "drop.pvd"]) as recorder:
             for _ in sim.run(seconds=2):
@@ -37,6 +38,7 @@ class Recorder:
         camera=None,
         size: tuple[int, int] = SIZE,
         joints: bool = False,
+        contacts: bool = False,
     ):
         self.sim, self.folder, self.camera, self.size = sim, Path(folder), camera, size
         self.paths = [self.folder / _checked_name(name) for name in names]
@@ -48,7 +50,7 @@ class Recorder:
         if self.every * sim.dt * fastest < 1 - 1e-9:
             self.every += 1
         self.frames_per_second = 1 / (self.every * sim.dt)
-        self.view = SceneView(sim, color, joints)
+        self.view = SceneView(sim, color, joints, contacts)
         self.shots: list[Shot] = []
         self._series = [PvdSeries(path) for path in self.paths if path.suffix == ".pvd"]
         self._first_step, self._last_step = sim.state.step, None

@@ -15,7 +15,7 @@ def save(sim, path: str | os.PathLike, **options) -> None:
     """Write the present state.
 
     .vtu: all bodies in one file; .pvd: a file per body, and their list; .png: a picture, with the options of
-    `scene_view.picture` (size, color, camera, caption, joints); .npz: a checkpoint.
+    `scene_view.picture` (size, color, camera, caption, joints, contacts); .npz: a checkpoint.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -53,10 +53,8 @@ def _some_grids(sim, path: Path):
     return found
 
 
-def _save_png(
-    sim, path: Path, *, size=SIZE, color="displacement", camera=None, caption=None, joints: bool = False
-) -> None:
-    save_png(path, picture(sim, size, color=color, camera=camera, caption=caption, joints=joints))
+def _save_png(sim, path: Path, *, size=SIZE, **looks) -> None:
+    save_png(path, picture(sim, size, **looks))
 
 
 WRITERS = {".vtu": _save_vtu, ".pvd": _save_pvd, ".png": _save_png, ".npz": write_checkpoint}

@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from pliant.errors import SceneError
+from pliant.output.contact_view import ContactForces, arrow_surfaces, contact_forces, reference_force
 from pliant.output.drawing import tessellate
 from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.picture import Ground, Legend, Surface
@@ -37,6 +38,8 @@ EYE_DIRECTION = (0.75, -1.9, 0.65)
 DOT_SHARE = 0.006
 ROD_SHARE = 0.4
 CHECKER_SHARE = 0.15
+# Shapes whose triangles are drawn as they are, with edges between them.
+FLAT_FACED = (shapes.Mesh, shapes.Hull)
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,18 @@ class Shot:
     values: list[np.ndarray] | None
     poses: list[tuple[np.ndarray, np.ndarray]]
     strokes: list[Stroke] = ()
+    contacts: ContactForces | None = None
 
 
 class SceneView:
     """Draws the shots of one simulation; `color` is a field that colours soft bodies, or "none". joints: whether axes,
-    anchors and limits of joints are drawn too."""
+    anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
 
-    def __init__(self, sim, color: str = "displacement", joints: bool = False):
+    def __init__(self, sim, color: str = "displacement", joints: bool = False, contacts: bool = False):
         if color != PLAIN and color not in COLOR_FIELDS:
             raise SceneError(f"color must be one of {', '.join((*COLOR_FIELDS, PLAIN))}, got {color!r}")
-        self.sim, self.color, self.joints = sim, color, joints
+        self.sim, self.color, self.joints, self.contacts = sim, color, joints, contacts
+        self.forces: list[ContactForces] = []
         self.soft = [_surface_of(body) for body in sim.scene.soft_bodies]
         self.rigid = [triangulation(body.shape) for body in sim.scene.rigid_bodies]
         self.rigid_colors = _rigid_colors(sim.scene.rigid_bodies)
@@ -74,7 +79,12 @@ class SceneView:
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
         shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses)
         low, high = self.bounds(shot)
-        return replace(shot, strokes=joint_strokes(sim, self.joints, float(np.linalg.norm(high - low))))
+        strokes = joint_strokes(sim, self.joints, float(np.linalg.norm(high - low)))
+        if not self.contacts:
+            return replace(shot, strokes=strokes)
+        # all shots have one scale of forces, which is known when they are drawn
+        self.forces.append(contact_forces(sim))
+        return replace(shot, strokes=strokes, contacts=self.forces[-1])
 
     def bounds(self, shot: Shot) -> np.ndarray:
         """Lowest and highest point (2, 3) [m] of everything but planes; down to a floor that is near."""
@@ -135,6 +145,7 @@ class SceneView:
         radius = DOT_SHARE * camera.distance
         surfaces += [_dot(point[0], radius) for point in self._dots()] + self._rod_surfaces(shot, ROD_SHARE * radius)
         surfaces += _stroke_surfaces(shot.strokes, radius)
+        surfaces += arrow_surfaces(shot.contacts, reference_force(self.forces), scale, ROD_SHARE * radius, camera.eye)
         ground, walls = self._planes(shot, camera, scale)
         legend = None
         if limits is not None:
@@ -155,7 +166,7 @@ class SceneView:
         for mesh, pose, color, body in zip(self.rigid, shot.poses, self.rigid_colors, self.sim.scene.rigid_bodies):
             if mesh is not None:
                 points = mesh[0] @ rotation_matrix(pose[1]).T + pose[0]
-                surfaces.append(Surface(points, mesh[1], color, smooth=not isinstance(body.shape, shapes.Mesh)))
+                surfaces.append(Surface(points, mesh[1], color, smooth=not isinstance(body.shape, FLAT_FACED)))
         return surfaces
 
     def _rod_surfaces(self, shot: Shot, radius: float) -> list[Surface]:
@@ -190,14 +201,15 @@ def picture(
     camera=None,
     caption: str | None = None,
     joints: bool = False,
+    contacts: bool = False,
 ) -> np.ndarray:
     """The simulation as it is now: an image (height, width, 3) uint8.
 
     size: (width, height) in pixels. color: "displacement", "strain", "stress", "plastic_strain" or "none".
     camera: an output.camera.Camera, anything with `eye` and `target` [m] (either may be None), or None: sees it all.
-    joints: axes, anchors and limits of joints are drawn too.
+    joints: axes, anchors and limits of joints are drawn too. contacts: the forces of contacts are, as arrows.
     """
-    view = SceneView(sim, color, joints)
+    view = SceneView(sim, color, joints, contacts)
     shot = view.shot()
     return view.draw(shot, as_camera(view, [shot], camera, size), view.limits([shot]), size, caption)
 
@@ -229,7 +241,9 @@ def triangulation(shape: shapes.Shape, segments: int = 48):
             return tessellate.capsule(shape.radius, shape.length / 2, segments)
         case shapes.Cylinder():
             return tessellate.cylinder(shape.radius, shape.length / 2, segments)
-        case shapes.Mesh():
+        case shapes.Cone():
+            return tessellate.cone(shape.radius, shape.length / 2, segments)
+        case shapes.Mesh() | shapes.Hull() | shapes.Heightfield():
             return shape.surface.points, shape.surface.triangles
     return None
 

@@ -1,4 +1,4 @@
-"""Readers of a state: energy, momentum, contacts."""
+"""Readers of a state: energy, momentum."""
 
 from dataclasses import dataclass
 
@@ -37,14 +37,6 @@ class Momentum:
 
     linear: np.ndarray
     angular: np.ndarray
-
-
-@dataclass(frozen=True)
-class ContactReport:
-    """Contacts of the last step: number, and impulses (n, 3) [N s] along the normal and the two tangents."""
-
-    count: int
-    impulses: np.ndarray
 
 
 def _body_angular_momentum(model, state) -> np.ndarray:
@@ -96,8 +88,3 @@ def momentum(model, state) -> Momentum:
     node, body = model.node_mass[:, None] * state.v, model.body_mass[moving, None] * state.body_velocity[moving]
     angular = np.cross(state.x, node).sum(axis=0) + np.cross(state.body_position[moving], body).sum(axis=0)
     return Momentum(node.sum(axis=0) + body.sum(axis=0), angular + _body_angular_momentum(model, state).sum(axis=0))
-
-
-def contacts(model, state) -> ContactReport:
-    """Contacts of the last step."""
-    return ContactReport(len(state.impulses.contact_key), state.impulses.contacts.copy())

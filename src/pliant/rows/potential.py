@@ -13,8 +13,6 @@ from pliant.kernels.lanes import LANES
 from pliant.rows.joints import JointBlocks, turning_stiffness
 from pliant.rows.table import Rows
 
-# Compliance of normal and tangent rows of contacts relative to the mobility of what they touch.
-NORMAL_SOFTNESS, TANGENT_SOFTNESS = 2e-1, 5e-1
 # A row can move nothing when its mobility is below this part of what it were without pins; the compliance, relative,
 # with which it then gets no impulse to speak of.
 NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
@@ -33,12 +31,16 @@ class JointsAhead:
         self.blocks, self.state, self.h, self.before = blocks, state, h, error
         self.device = blocks.device
         self.slices = len(blocks.start) - 1
-        entries = int(blocks.start[-1])
-        self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
+        self.write_into(table)
         self.error, self.rate = np.zeros_like(error), np.zeros_like(error)
         self.rotation, self.pose = state.body_rotation, state.pose
         self.per_reach = np.zeros((self.slices, LANES))
         self.per_reach[blocks.slice[blocks.rigid], blocks.lane[blocks.rigid]] = 1 / blocks.reach[blocks.rigid]
+
+    def write_into(self, table: Rows) -> None:
+        """Let the first rows of a table be theirs."""
+        entries = int(self.blocks.start[-1])
+        self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
 
     def follow(self, u: np.ndarray) -> None:
         """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
@@ -73,23 +75,32 @@ class RowPotential:
     takes that back, so that the last word is Coulomb's (de Saxce's correction).
     """
 
-    def __init__(self, rows: Rows, joints: JointsAhead, mobility: np.ndarray, loose: np.ndarray, softness, shift):
+    def __init__(
+        self, rows: Rows, joints: JointsAhead, mobility: np.ndarray, loose: np.ndarray, softness, contacts, shift
+    ):
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
-        mobility. shift (slices, 3, LANES): impulses [N s] to start from."""
+        mobility; contacts: of the normal and tangent rows of contacts. shift (slices, 3, LANES): impulses [N s] to
+        start from."""
         self.rows, self.joints, self.device = rows, joints, joints.device
         self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
         self.mobility, without_pins = (_mobilities(self.device, rows, inverse) for inverse in (mobility, loose))
         dead = self.mobility <= NO_MOBILITY * without_pins
         self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
         self.hard = (rows.compliance == 0) & ~dead
-        soft = np.full(self.mobility.shape, NORMAL_SOFTNESS)
-        soft[:, 1:] = TANGENT_SOFTNESS
+        soft = np.full(self.mobility.shape, contacts[0])
+        soft[:, 1:] = contacts[1]
         soft[: joints.slices] = softness
         soft = np.where(dead, NO_IMPULSE, soft)
-        self.compliance = np.where(self.hard | (dead & (rows.compliance == 0)), soft * self.mobility, rows.compliance)
+        felt = self.mobility.copy()
+        touching = slice(joints.slices, None)
+        # what is light may carry what is heavy
+        least = np.where(rows.low[touching, 0] == 0.0, felt[touching, 0], np.inf).min(initial=np.inf)
+        felt[touching] = np.minimum(felt[touching], contacts[2] * least)
+        self.compliance = np.where(self.hard | (dead & (rows.compliance == 0)), soft * felt, rows.compliance)
         rough = rows.friction > 0
-        self.compliance[:, 1][rough] = np.maximum(self.compliance[:, 1], self.compliance[:, 2])[rough]
+        largest = np.maximum(self.compliance[:, 1], self.compliance[:, 2])  # of both tangents: the cone is round
+        self.compliance[:, 1][rough] = self.compliance[:, 2][rough] = largest[rough]
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open

@@ -9,35 +9,26 @@ from pliant.checks import label, number, number_or_function, unit_quaternion, ve
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.rotations import rotation_matrix
+from pliant.scene.contact_options import ContactOptions
 from pliant.scene.faces import Faces
 from pliant.scene.materials import Material
 from pliant.scene.selections import Selection, as_selection
-from pliant.scene.shapes import Plane, Shape
+from pliant.scene.shapes import WITHOUT_MASS, Shape
 
 
 @dataclass(eq=False, kw_only=True)
-class Placement:
-    """What every body has.
-
-    position [m], rotation (w, x, y, z), velocity [m/s]; friction: Coulomb's coefficient, restitution: 0..1, both None
-    to take what the other body in a contact says (0.5 and 0 if neither does); collide: False to pass through
-    everything.
-    """
+class Placement(ContactOptions):
+    """What every body has: position [m], rotation (w, x, y, z), velocity [m/s], a name; and how it touches others."""
 
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     rotation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    friction: float | None = None
-    restitution: float | None = None
-    collide: bool = True
     name: str | None = None
 
     def check_placement(self) -> None:
+        self.check_contact()
         self.position = vector(self.position, "position")
         self.rotation = unit_quaternion(self.rotation, "rotation")
-        self.friction = None if self.friction is None else number(self.friction, "friction", low=0)
-        self.restitution = None if self.restitution is None else number(self.restitution, "restitution", low=0, high=1)
-        self.collide = bool(self.collide)
         self.name = None if self.name is None else label(self.name, "name")
 
 
@@ -105,10 +96,15 @@ class Nodes:
 
 @dataclass(eq=False)
 class Soft(Placement):
-    """A deformable solid: a tetrahedral mesh of one material."""
+    """A deformable solid: a tetrahedral mesh of one material.
+
+    self_contact: False to let it pass through itself, True to refuse solvers and statics that cannot prevent that; None
+    leaves it to what can.
+    """
 
     mesh: TetMesh
     material: Material
+    self_contact: bool | None = field(default=None, kw_only=True)
     pins: list[Pin] = field(default_factory=list, init=False)
     forces: list[NodeForce] = field(default_factory=list, init=False)
     tractions: list[FaceTraction] = field(default_factory=list, init=False)
@@ -116,12 +112,24 @@ class Soft(Placement):
 
     def __post_init__(self):
         self.check_placement()
+        self.self_contact = None if self.self_contact is None else bool(self.self_contact)
         self.velocity = vector(self.velocity, "velocity")
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
         self.nodes = Nodes(positions)
 
     def __repr__(self) -> str:
         return f"<soft body {self.name!r}: {len(self.mesh.points)} nodes, {len(self.mesh.tets)} tets>"
+
+    def set_thickness(self, thickness: float | None) -> None:
+        """Say the thickness [m] of the layer around the body; layers on opposite sides must not meet inside it."""
+        allowed = float(np.ptp(self.mesh.points, axis=0).min()) / 2
+        thickness = None if thickness is None else number(thickness, "thickness", low=0, open_low=True)
+        if thickness is not None and thickness > allowed:
+            raise SceneError(
+                f"thickness of soft body {self.name!r} must be at most {allowed:g} m, half of the smallest extent of "
+                f"its mesh, got {thickness:g}"
+            )
+        self.thickness = thickness
 
     @cached_property
     def faces(self) -> Faces:
@@ -274,8 +282,8 @@ class Rigid(Placement):
         check = vector_or_function if self.static else vector
         self.velocity = check(self.velocity, "velocity")
         self.angular_velocity = check(self.angular_velocity, "angular_velocity")
-        if isinstance(self.shape, Plane) and not self.static:
-            raise SceneError("a plane is infinite: add it with static=True")
+        if isinstance(self.shape, WITHOUT_MASS) and not self.static:
+            raise SceneError(f"{self.shape.no_mass}: add it with static=True")
         if not self.static and (self.density is None) == (self.mass is None):
             raise SceneError("a rigid body needs either density=... [kg/m3] or mass=... [kg] (or static=True)")
         if self.density is not None:
@@ -289,7 +297,7 @@ class Rigid(Placement):
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Mass [kg], centre (3,) in the shape's frame [m], inertia about it (3, 3) in the shape's frame [kg m2]."""
-        if isinstance(self.shape, Plane):
+        if isinstance(self.shape, WITHOUT_MASS):
             return np.inf, np.zeros(3), np.diag([np.inf] * 3)
         unit = self.shape.mass_properties()
         if self.static:

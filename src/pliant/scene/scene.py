@@ -11,6 +11,7 @@ from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.catalogue import JOINTS
+from pliant.scene.contact_options import OVERLAPS, ContactRule
 from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
 from pliant.scene.shapes import SHAPES, Shape
@@ -18,16 +19,28 @@ from pliant.scene.shapes import SHAPES, Shape
 
 @dataclass(eq=False)
 class Scene:
-    """A collection of bodies and joints under gravity [m/s2]."""
+    """A collection of bodies and joints under gravity [m/s2].
+
+    overlaps: what becomes of bodies that overlap at the start: "resolve" pushes them apart, "refuse" is an error.
+    """
 
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    overlaps: str = "resolve"
     bodies: list[Soft | Rigid] = field(default_factory=list, init=False)
     joints: list = field(default_factory=list, init=False)
     _body_names: dict = field(default_factory=dict, init=False, repr=False)
     _joint_names: set = field(default_factory=set, init=False, repr=False)
+    _rules: dict[frozenset[str], ContactRule] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self):
         self.gravity = vector(self.gravity, "gravity")
+        if self.overlaps not in OVERLAPS:
+            raise SceneError(f"overlaps must be one of {', '.join(map(repr, OVERLAPS))}, got {self.overlaps!r}")
+
+    @property
+    def contact_rules(self) -> list[ContactRule]:
+        """What the scene says of the contacts of pairs of bodies, at most one rule for a pair."""
+        return list(self._rules.values())
 
     @property
     def soft_bodies(self) -> list[Soft]:
@@ -40,7 +53,8 @@ class Scene:
         return [body for body in self.bodies if isinstance(body, Rigid)]
 
     def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
-        """Add a deformable solid; options: position, rotation, velocity, friction, restitution, collide, name."""
+        """Add a deformable solid; options: position, rotation, velocity, name, self_contact, and those of all contacts:
+        friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
         if not isinstance(mesh, TetMesh):
             raise SceneError(f"add_soft needs a pliant.meshes.TetMesh, got {type(mesh).__name__}")
         if not isinstance(material, Material):
@@ -49,7 +63,8 @@ class Scene:
 
     def add_rigid(self, shape: Shape, **options) -> Rigid:
         """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,
-        friction, restitution, collide, name."""
+        name, and those of all contacts: friction, restitution, rolling_friction, torsional_friction, collide, group,
+        mask, thickness."""
         if not isinstance(shape, SHAPES):
             allowed = ", ".join(s.__name__ for s in SHAPES)
             raise SceneError(f"add_rigid needs one of the shapes {allowed}, got {type(shape).__name__}")
@@ -60,6 +75,8 @@ class Scene:
             body.name = _free_name(kind, len(self.bodies), self._body_names)
         elif body.name in self._body_names or body.name == world.name:
             raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
+        if isinstance(body, Soft):
+            body.set_thickness(body.thickness)
         self._body_names[body.name] = body
         self.bodies.append(body)
         return body
@@ -72,7 +89,7 @@ class Scene:
             if isinstance(tied, JointOptions) and not any(tied is own for own in self.joints):
                 raise SceneError(f"a {joint.kind} couples {tied!r}, which is not a joint of this scene")
         for side in joint.things:
-            if side is None or (side is not world and self._body_names.get(getattr(side, "name", None)) is not side):
+            if side is not world and not self._has(side):
                 raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
         self._check_nodes(joint)
         if joint.name is None:
@@ -91,6 +108,41 @@ class Scene:
         if len(soft) != 1:
             raise SceneError("the nodes of a joint select nodes of its soft body: one of a and b must be a soft body")
         soft[0].select(joint.nodes, "joint nodes")
+
+    def _has(self, thing) -> bool:
+        """Whether something is a body of this scene."""
+        return thing is not None and self._body_names.get(getattr(thing, "name", None)) is thing
+
+    def ignore_contact(self, a: Soft | Rigid, b: Soft | Rigid) -> None:
+        """Let two bodies of this scene pass through each other."""
+        if a is b and self._has(a):
+            raise SceneError(
+                f"ignore_contact needs two different bodies, got {a!r} twice; "
+                f"a soft body made with self_contact=False passes through itself"
+            )
+        self._rule(ContactRule(a, b, collide=False), "ignore_contact")
+
+    def contact(
+        self, a: Soft | Rigid, b: Soft | Rigid, friction: float | None = None, restitution: float | None = None
+    ) -> None:
+        """Say friction and restitution of the contacts of two bodies, in place of what the bodies themselves say."""
+        if a is b and self._has(a):
+            raise SceneError(
+                f"contact needs two different bodies, got {a!r} twice; a body touches itself with its own friction"
+            )
+        if friction is None and restitution is None:
+            raise SceneError("contact needs friction=... or restitution=...; ignore_contact(a, b) is for no contact")
+        self._rule(ContactRule(a, b, friction=friction, restitution=restitution), "contact")
+
+    def _rule(self, rule: ContactRule, call: str) -> None:
+        """Keep a rule; a pair may have one, which may be said again."""
+        for body in (rule.a, rule.b):
+            if not self._has(body):
+                raise SceneError(f"{call} names {body!r}, which is not a body of this scene")
+        before = self._rules.setdefault(rule.names, rule)
+        if not rule.says_the_same(before):
+            names = f"{rule.a.name!r} and {rule.b.name!r}"
+            raise SceneError(f"{call} says of {names}: {rule}; but the scene says of them already: {before}")
 
     def find(self, name: str) -> Soft | Rigid:
         """The body of that name."""

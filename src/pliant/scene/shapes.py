@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,6 +12,8 @@ from pliant.checks import number, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes import read as read_mesh
+from pliant.scene.hulls import convex_hull
+from pliant.scene.number_files import read_numbers
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,33 @@ class Cylinder:
 
 
 @dataclass(frozen=True)
+class Cone:
+    """A solid cone along z: a disc of `radius` at z = -length/2, the tip at z = length/2.
+
+    Its centre of mass lies a quarter of its length above the disc, not at the origin.
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "radius", number(self.radius, "cone radius", low=0, open_low=True))
+        object.__setattr__(self, "length", number(self.length, "cone length", low=0, open_low=True))
+
+    def mass_properties(self) -> MassProperties:
+        r, length = self.radius, self.length
+        volume = math.pi * r * r * length / 3
+        across = volume * (3 / 20 * r * r + 3 / 80 * length**2)
+        return MassProperties(
+            volume, np.array([0.0, 0.0, -length / 4]), np.diag([across, across, 0.3 * volume * r * r])
+        )
+
+
+@dataclass(frozen=True)
 class Plane:
     """The half-space below a plane through the body's origin with outward `normal`; only for static bodies."""
 
+    no_mass: ClassVar[str] = "a plane is infinite"
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
     def __post_init__(self):
@@ -135,5 +163,89 @@ class Mesh:
         return MassProperties(*self.surface.mass_properties())
 
 
-Shape = Sphere | Box | Capsule | Cylinder | Plane | Mesh
-SHAPES = (Sphere, Box, Capsule, Cylinder, Plane, Mesh)
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The convex hull of points (n, 3) [m], or of the points of a mesh file; mass properties are exact.
+
+    points: the corners alone, in the order in which they were given. surface: its triangles, outward. The body's
+    origin is that of the points; the centre of mass is where it is among them.
+    """
+
+    points: np.ndarray | None = None
+    path: str | Path | None = None
+    repair: bool = False
+    surface: TriMesh = field(init=False, repr=False)
+
+    def __post_init__(self):
+        if (self.path is None) == (self.points is None):
+            raise SceneError("a hull takes either points or a path")
+        points = self.points if self.path is None else read_mesh(self.path, repair=self.repair).points
+        surface = convex_hull(points)
+        object.__setattr__(self, "surface", surface)
+        object.__setattr__(self, "points", surface.points)
+
+    def mass_properties(self) -> MassProperties:
+        return MassProperties(*self.surface.mass_properties())
+
+
+@dataclass(frozen=True, eq=False)
+class Heightfield:
+    """Ground over a rectangle of `size` (along x, along y) [m] centred on the origin; only for static bodies.
+
+    heights: (nx, ny) [m], evenly spaced from corner to corner: heights[i, j] is z at x = size[0] (i / (nx - 1) - 1/2)
+    and y = size[1] (j / (ny - 1) - 1/2). Or path: a file of such numbers, .npy, or .csv with a line for each i.
+    The ground is made of triangles, two to a cell; all below it, within the rectangle, is inside.
+    """
+
+    no_mass: ClassVar[str] = "a heightfield is ground without a lower side"
+    heights: np.ndarray | None = None
+    size: tuple[float, float] | None = None
+    path: str | Path | None = None
+
+    def __post_init__(self):
+        if (self.path is None) == (self.heights is None):
+            raise SceneError("a heightfield takes either heights or a path")
+        given = read_numbers(self.path) if self.path is not None else self.heights
+        size = vector(self.size, "heightfield size", 2)
+        if min(size) <= 0:
+            raise SceneError(f"heightfield size must be two positive lengths, got {self.size!r}")
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "heights", _checked_heights(given))
+
+    def __repr__(self) -> str:
+        return f"Heightfield({self.heights.shape[0]} x {self.heights.shape[1]} heights, size={self.size})"
+
+    @cached_property
+    def surface(self) -> TriMesh:
+        """The ground, open and facing up: point i * ny + j is heights[i, j]; each cell is cut from its corner (i, j) to
+        (i + 1, j + 1)."""
+        nx, ny = self.heights.shape
+        across = (length * (np.arange(n) / (n - 1) - 0.5) for length, n in zip(self.size, (nx, ny)))
+        x, y = np.meshgrid(*across, indexing="ij")
+        corner = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)).ravel()
+        lower = np.column_stack([corner, corner + ny, corner + ny + 1])
+        upper = np.column_stack([corner, corner + ny + 1, corner + 1])
+        points = np.column_stack([x.ravel(), y.ravel(), self.heights.ravel()])
+        return TriMesh.trusted(points, np.stack([lower, upper], axis=1).reshape(-1, 3))
+
+
+def _checked_heights(value) -> np.ndarray:
+    """Heights as an array of their own that nobody writes to."""
+    rule = "heightfield heights must be an array (nx, ny) of finite numbers, at least 2 by 2"
+    try:
+        heights = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise SceneError(f"{rule}, got something else") from None
+    if heights.ndim != 2 or min(heights.shape) < 2:
+        raise SceneError(f"{rule}, got an array of shape {heights.shape}")
+    if not np.all(np.isfinite(heights)):
+        where = [int(index) for index in np.argwhere(~np.isfinite(heights))[0]]
+        raise SceneError(f"{rule}, got {heights[tuple(where)]} at {where}")
+    heights.flags.writeable = False
+    return heights
+
+
+Shape = Sphere | Box | Capsule | Cylinder | Cone | Plane | Mesh | Hull | Heightfield
+SHAPES = (Sphere, Box, Capsule, Cylinder, Cone, Plane, Mesh, Hull, Heightfield)
+WITHOUT_MASS = (Plane, Heightfield)
+"""Shapes that only static bodies have."""

@@ -9,19 +9,23 @@ from pliant.errors import SceneError
 from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.joint_options import world
 from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
+from pliant.scene_file.folder import inside
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
 from pliant.scene_file.problems import Path as KeyPath
 from pliant.scene_file.problems import Problems, did_you_mean, show
-from pliant.scene_file.schema import MaterialTable, RigidTable, SceneTable, SoftTable
+from pliant.scene_file.schema import SHAPE_TABLES, ContactTable, MaterialTable, RigidTable, SceneTable, SoftTable
 from pliant.scene_file.values import Table
 
 MAX_TETS = 20_000_000
 """How many tets all generated meshes of a file may have together."""
 
+
+KINDS_OF_SHAPES = {shape.__name__.lower(): shape for shape in shapes.SHAPES}
 
 SOFT_LOADS = {"force": ("nodes", "vector"), "traction": ("faces", "vector"), "pressure": ("faces", "pressure")}
 """The loads of a soft body: the key that picks where, the key of the value."""
@@ -35,7 +39,7 @@ def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Pr
 
     Problems are noted, and what has none is built.
     """
-    scene = Scene() if table is None or table.gravity is None else Scene(table.gravity)
+    scene = Scene() if table is None else Scene(**given(table, "gravity", "overlaps"))
     builder = Builder(scene, folder, problems)
     builder.add_materials(_tables(data, "materials", dict))
     for index, entry in enumerate(_tables(data, "soft", list)):
@@ -44,6 +48,8 @@ def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Pr
         builder.add_rigid(entry, ("rigid", index))
     for index, entry in enumerate(_tables(data, "joint", list)):
         builder.add_joint(entry, ("joint", index))
+    for index, entry in enumerate(_tables(data, "contact", list)):
+        builder.add_contact(entry, ("contact", index))
     if table is not None and table.order is not None:
         builder.reorder(table.order)
     return scene
@@ -52,29 +58,6 @@ def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Pr
 def _tables(data: dict, key: str, kind: type) -> Any:
     """The tables under a key; none where the key holds something else, which the schema has noted."""
     return data[key] if isinstance(data.get(key), kind) else kind()
-
-
-def inside(folder: Path, reference: str) -> Path:
-    """The file a reference names, which must lie in `folder`, symbolic links resolved."""
-    rule = "allowed: a relative path with '/' to a file in the folder of the scene file"
-    parts = reference.split("/")
-    if not reference.isprintable() or "\\" in reference or ":" in parts[0] or parts[0] in ("", "~") or ".." in parts:
-        raise SceneError(f"the path leads out of the folder of the scene file; {rule}")
-    path = (folder / reference).resolve()
-    for file in (path, *partners(path)):
-        if not file.resolve().is_relative_to(folder):
-            raise SceneError(f"the path leads out of the folder of the scene file through a symbolic link; {rule}")
-        if file.exists() and not file.is_file():
-            raise SceneError(f"this is not a file; {rule}")
-    if not path.exists():
-        raise SceneError(f"there is no such file in {str(folder)!r}; {rule}")
-    return path
-
-
-def partners(path: Path) -> list[Path]:
-    """The files that are read along with a mesh file."""
-    family = (".node", ".ele", ".face")  # of TetGen
-    return [path.with_suffix(suffix) for suffix in family] if path.suffix.lower() in family else []
 
 
 def tet_count(recipe: Table) -> int:
@@ -110,17 +93,30 @@ def _linear_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
 
 def make_shape(table: Table, folder: Path) -> shapes.Shape:
     """The shape that a `shape` table describes."""
-    if hasattr(table, "mesh"):
-        return shapes.Mesh(inside(folder, table.mesh), repair=bool(table.repair))
-    if hasattr(table, "sphere"):
-        return shapes.Sphere(table.sphere)
-    if hasattr(table, "box"):
-        return shapes.Box(table.box)
-    if hasattr(table, "plane"):
-        return shapes.Plane(table.plane)
-    if hasattr(table, "capsule"):
-        return shapes.Capsule(table.capsule.radius, table.capsule.length)
-    return shapes.Cylinder(table.cylinder.radius, table.cylinder.length)
+    kind = next(key for key in SHAPE_TABLES if hasattr(table, key))
+    value = getattr(table, kind)
+    if kind == "mesh":
+        return shapes.Mesh(inside(folder, value), repair=bool(table.repair))
+    if kind == "hull":
+        return _make_hull(table, folder)
+    if kind == "heightfield":
+        return _make_heightfield(value, folder)
+    shape = KINDS_OF_SHAPES[kind]
+    return shape(value.radius, value.length) if isinstance(value, Table) else shape(value)
+
+
+def _make_hull(table: Table, folder: Path) -> shapes.Hull:
+    if isinstance(table.hull, str):
+        return shapes.Hull(path=inside(folder, table.hull), repair=bool(table.repair))
+    if table.repair is not None:
+        raise SceneError("repair is for hulls of mesh files; the hull of points needs none")
+    return shapes.Hull(table.hull)
+
+
+def _make_heightfield(table: Table, folder: Path) -> shapes.Heightfield:
+    if (table.heights is None) == (table.file is None):
+        raise SceneError("a heightfield has its heights in one place; allowed: heights or file, one of the two")
+    return shapes.Heightfield(table.heights, table.size, None if table.file is None else inside(folder, table.file))
 
 
 def make_material(table: MaterialTable) -> Material:
@@ -160,9 +156,12 @@ class Builder(JointBuilder):
         if mesh is None or material is None:
             self._fail(entry)
             return
-        keys = ("position", "rotation", "velocity", "friction", "restitution", "collide", "name")
-        body = self._add(entry, path, lambda: self.scene.add_soft(mesh, material, **given(table, *keys)))
+        options = given(table, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact", "name")
+        thickness = options.pop("thickness", None)
+        body = self._add(entry, path, lambda: self.scene.add_soft(mesh, material, **options))
         if body is not None:
+            with self.problems.collect((*path, "thickness"), thickness):
+                body.set_thickness(thickness)
             self._load_soft(body, table, entry, path)
 
     def _load_soft(self, body: Soft, table: SoftTable, entry: dict, path: KeyPath) -> None:
@@ -198,7 +197,7 @@ class Builder(JointBuilder):
         if shape is None:
             self._fail(entry)
             return
-        keys = ("position", "rotation", "friction", "restitution", "collide", "name")
+        keys = ("position", "rotation", *CONTACT_KEYS, "name")
         options = given(table, *keys, "density", "mass", "inertia", "static")
         for key in table.model_fields_set & {"velocity", "angular_velocity"}:
             options[key] = self._moving(getattr(table, key), entry[key], (*path, key)) or (0.0, 0.0, 0.0)
@@ -213,6 +212,25 @@ class Builder(JointBuilder):
         for index, torque in enumerate(table.torque):
             source, where = entry["torque"][index]["vector"], (*path, "torque", index, "vector")
             body.torque(self._moving(torque.vector, source, where) or (0.0, 0.0, 0.0))
+
+    def add_contact(self, entry: Any, path: KeyPath) -> None:
+        """One of [[contact]]"""
+        table = self.problems.validate(ContactTable, entry, path)
+        if table is None:
+            return
+        bodies = [self._body(name, (*path, "between", index)) for index, name in enumerate(table.between)]
+        if None in bodies:
+            return
+        coefficients = given(table, "friction", "restitution")
+        with self.problems.collect(path, entry):
+            if table.collide is not False and not coefficients:
+                raise SceneError("says nothing; allowed: collide = false, or friction, restitution or both")
+            if table.collide is False and coefficients:
+                raise SceneError(f"{' and '.join(coefficients)} of bodies that do not collide; allowed: collide alone")
+            if table.collide is False:
+                self.scene.ignore_contact(*bodies)
+            else:
+                self.scene.contact(*bodies, **coefficients)
 
     def reorder(self, names: list[str]) -> None:
         """Put the bodies in the order of the key `order`."""
@@ -263,13 +281,15 @@ class Builder(JointBuilder):
             self.failed.add(str(entry.get("name")))
 
     def _side(self, name: str, path: KeyPath) -> Any:
-        if name == world.name:
-            return world
+        return world if name == world.name else self._body(name, path, world.name)
+
+    def _body(self, name: str, path: KeyPath, *besides: str) -> Soft | Rigid | None:
+        """The body of that name; None where there is none, which is noted. besides: what else the name may be."""
         names = [body.name for body in self.scene.bodies]
         if name in names:
             return self.scene.find(name)
         if name not in self.failed:
-            known = ", ".join([*names, *map(show, sorted(self.failed - {"None"})), world.name])
+            known = ", ".join([*names, *map(show, sorted(self.failed - {"None"})), *besides])
             hint = did_you_mean(name, names)
             self.problems.add(path, name, f"no body has this name{hint}; allowed: {known}")
         return None

@@ -21,6 +21,9 @@ UNITS = {
     "gravity": "m/s2",
     "compliance": "m/N",
     "pressure": "Pa",
+    "thickness": "m",
+    "rolling_friction": "m",
+    "torsional_friction": "m",
 }
 LOADS = ("pin", "force", "traction", "pressure", "torque")
 """What bodies have several of, each a table of its own."""
@@ -35,7 +38,7 @@ def scene_text(tables: dict[str, Any]) -> str:
     for line in HEADER:
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
-    fill(document, {key: tables[key] for key in ("format", "gravity", "order") if tables[key]})
+    fill(document, {key: tables[key] for key in ("format", "gravity", "overlaps", "order") if tables.get(key)})
     if tables["run"]:
         document.add("run", block(tables["run"]))
     if tables["materials"]:
@@ -43,7 +46,7 @@ def scene_text(tables: dict[str, Any]) -> str:
         for name, material in tables["materials"].items():
             materials.add(name, block(material))
         document.add("materials", materials)
-    for kind in ("soft", "rigid", "joint"):
+    for kind in ("soft", "rigid", "joint", "contact"):
         if tables[kind]:
             document.add(kind, blocks(tables[kind]))
     text = re.sub(r"\n{3,}", "\n\n", tomlkit.dumps(document))  # values hold no line breaks: text escapes them

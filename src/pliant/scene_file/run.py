@@ -51,6 +51,7 @@ class RunTable(Table):
     output: list[leaf(output_name, "names or suffixes with " + ", ".join(OUTPUT_SUFFIXES))] = ()
     color: choice(*COLORS) = None
     joints: Flag = None
+    contacts: Flag = None
     camera: ViewTable = None
 
 
@@ -120,7 +121,8 @@ class RunSettings:
     dt: time step [s]; seconds: how long; solver: one of pliant.solve.SOLVERS; device: where it computes, "cpu";
     precision: "float32" or "float64"; threads: None for all; frames_per_second: of films and series; output: file
     names, or suffixes alone to take the name of the scene file; color: the field that colours soft bodies; joints:
-    whether axes, anchors and limits of joints are drawn; camera: None to see the whole scene.
+    whether axes, anchors and limits of joints are drawn; contacts: whether forces of contacts are; camera: None to see
+    the whole scene.
     """
 
     dt: float = 1 / 60
@@ -133,6 +135,7 @@ class RunSettings:
     output: tuple[str, ...] = ()
     color: str = "displacement"
     joints: bool = False
+    contacts: bool = False
     camera: View | None = None
 
     def __post_init__(self):

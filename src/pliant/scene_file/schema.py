@@ -6,6 +6,7 @@ A key that may be left out has no default here: what is left out takes the defau
 from typing import Any
 
 from pliant.meshes.generate import BOX_PATTERNS
+from pliant.scene.contact_options import ALL_GROUPS, OVERLAPS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
     BodyForceTable,
@@ -34,9 +35,13 @@ from pliant.scene_file.values import (
     choice,
     format_number,
     leaf,
+    number_rows,
     one_of,
+    points_or_file,
     poisson_ratio,
+    positive_list,
     real,
+    two_names,
     whole,
 )
 
@@ -51,12 +56,14 @@ class SceneTable(Table):
 
     format: leaf(format_number, str(FORMAT))
     gravity: Vector = None
+    overlaps: choice(*OVERLAPS) = None
     order: list[Text] = None
     run: AnyTable = None
     materials: AnyTable = None
     soft: list[Any] = ()
     rigid: list[Any] = ()
     joint: list[Any] = ()
+    contact: list[Any] = ()
 
 
 class PlasticityTable(Table):
@@ -119,6 +126,19 @@ class FileMesh(Table):
     order: whole(1, 2) = None
 
 
+Share = real(low=0, high=1)
+Groups = whole(0, ALL_GROUPS)
+
+
+class ContactTable(Table):
+    """[[contact]], of two bodies."""
+
+    between: leaf(two_names, "the names of two bodies, [name, name]")
+    collide: Flag = None
+    friction: NonNegative = None
+    restitution: Share = None
+
+
 class BodyTable(Table):
     """What every body has."""
 
@@ -126,8 +146,13 @@ class BodyTable(Table):
     position: Vector = None
     rotation: Quaternion = None
     friction: NonNegative = None
-    restitution: real(low=0, high=1) = None
+    restitution: Share = None
+    rolling_friction: NonNegative = None
+    torsional_friction: NonNegative = None
     collide: Flag = None
+    group: Groups = None
+    mask: Groups = None
+    thickness: Positive = None
 
 
 class SoftTable(BodyTable):
@@ -138,6 +163,7 @@ class SoftTable(BodyTable):
         other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
     )
     velocity: Vector = None
+    self_contact: Flag = None
     pin: list[PinTable] = ()
     force: list[NodeForceTable] = ()
     traction: list[TractionTable] = ()
@@ -175,6 +201,12 @@ class CylinderShape(Table):
     cylinder: RadiusLength
 
 
+class ConeShape(Table):
+    """A cone."""
+
+    cone: RadiusLength
+
+
 class PlaneShape(Table):
     """The half-space below a plane, by its outward normal."""
 
@@ -188,12 +220,44 @@ class MeshShape(Table):
     repair: Flag = None
 
 
+class HullShape(Table):
+    """The convex hull of points, or of a mesh file in the folder of the scene file."""
+
+    hull: leaf(points_or_file, "an array of points [x, y, z], or a file in the folder of the scene file")
+    repair: Flag = None
+
+
+class Heights(Table):
+    """Ground over a rectangle: heights [m], here or in a file of the folder of the scene file."""
+
+    size: leaf(lambda value: positive_list(value, 2), "2 positive numbers, [along x, along y]")
+    heights: leaf(number_rows, "an array of arrays of finite numbers, all of one length") = None
+    file: Text = None
+
+
+class HeightfieldShape(Table):
+    """Ground."""
+
+    heightfield: Heights
+
+
+SHAPE_TABLES = {
+    "sphere": SphereShape,
+    "box": BoxShape,
+    "capsule": CapsuleShape,
+    "cylinder": CylinderShape,
+    "cone": ConeShape,
+    "plane": PlaneShape,
+    "mesh": MeshShape,
+    "hull": HullShape,
+    "heightfield": HeightfieldShape,
+}
+
+
 class RigidTable(BodyTable):
     """[[rigid]]"""
 
-    shape: one_of(
-        sphere=SphereShape, box=BoxShape, capsule=CapsuleShape, cylinder=CylinderShape, plane=PlaneShape, mesh=MeshShape
-    )
+    shape: one_of(**SHAPE_TABLES)
     density: Positive = None
     mass: Positive = None
     inertia: Inertia = None

@@ -181,6 +181,31 @@ def number_list(value: Any) -> list[float]:
     return [finite(entry) for entry in value]
 
 
+def number_rows(value: Any) -> list[list[float]]:
+    """A list of equally long lists of finite numbers."""
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise ValueError("is not an array of arrays of numbers")
+    if len({len(row) for row in value}) > 1:
+        raise ValueError("has rows of different lengths")
+    return [number_list(row) for row in value]
+
+
+def points_or_file(value: Any) -> str | list[list[float]]:
+    """A list of points, or the name of a file."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise ValueError("is neither an array of points nor a file")
+    return [finite_list(point, 3) for point in value]
+
+
+def two_names(value: Any) -> list[str]:
+    """The names of two things."""
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(name, str) for name in value):
+        raise ValueError("is not an array of two names")
+    return value
+
+
 def selection_text(value: Any) -> str:
     """A comparison of coordinates with numbers, or "all"."""
     if not isinstance(value, str):

@@ -1,6 +1,5 @@
 """From a scene to a TOML file: the scene as plain tables, meshes as recipes or as files beside it."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -8,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from pliant import meshes
-from pliant.errors import PliantError, SceneError
-from pliant.meshes.generate import DEFAULT_PATTERN
+from pliant.errors import SceneError
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.catalogue import JOINTS
+from pliant.scene.contact_options import CONTACT_KEYS, ContactRule
 from pliant.scene.coordinates import Coordinate, Motor
 from pliant.scene.couplings import Coupling, Tendon
 from pliant.scene.materials import Material
 from pliant.scene.scene import Keyframes, Scene
-from pliant.scene_file.build import inside
 from pliant.scene_file.joints import COORDINATES
+from pliant.scene_file.keeper import SHAPES_OF_ARRAYS, MeshKeeper
 from pliant.scene_file.layout import scene_text
 from pliant.scene_file.run import RunSettings, option_kinds
 from pliant.scene_file.schema import CUSTOM, FILE_LAWS
@@ -62,27 +60,34 @@ def tet_arrays(body: Soft) -> Tables:
     return {"points": body.mesh.points.tolist(), "tets": body.mesh.tets.tolist(), "sets": sets}
 
 
-def surface_arrays(body: Rigid) -> Tables:
-    """The surface of a rigid body as plain numbers."""
+def shape_arrays(body: Rigid) -> Tables:
+    """One of SHAPES_OF_ARRAYS as plain numbers."""
+    match body.shape:
+        case shapes.Hull():
+            return {"hull": body.shape.points.tolist()}
+        case shapes.Heightfield():
+            return {"heightfield": {"size": list(body.shape.size), "heights": body.shape.heights.tolist()}}
     surface = body.shape.surface
     return {"mesh": {"points": surface.points.tolist(), "triangles": surface.triangles.tolist()}}
 
 
 def describe(
-    scene: Scene, mesh: Callable[[Soft], Tables] = tet_arrays, surface: Callable[[Rigid], Tables] = surface_arrays
+    scene: Scene, mesh: Callable[[Soft], Tables] = tet_arrays, shape: Callable[[Rigid], Tables] = shape_arrays
 ) -> Tables:
     """The scene as plain nested tables, as in a file but with materials in place; defaults are left out.
 
-    mesh, surface: say the mesh of a soft body and of a rigid one; by default in full.
+    mesh: says the mesh of a soft body, shape: that of a rigid one if it is one of SHAPES_OF_ARRAYS; by default in full.
     """
     names = [body.name for body in scene.bodies]
     usual = [body.name for body in (*scene.soft_bodies, *scene.rigid_bodies)]
     return {
         "gravity": list(scene.gravity),
+        **given(scene, "overlaps"),
         "order": [] if names == usual else names,
         "soft": [soft_table(body, mesh(body)) for body in scene.soft_bodies],
-        "rigid": [rigid_table(body, surface) for body in scene.rigid_bodies],
+        "rigid": [rigid_table(body, shape) for body in scene.rigid_bodies],
         "joint": [joint_table(joint) for joint in scene.joints],
+        "contact": [contact_table(rule) for rule in scene.contact_rules],
     }
 
 
@@ -107,7 +112,7 @@ def plain(value: Any) -> Any:
 def soft_table(body: Soft, mesh: Tables) -> Tables:
     """[[soft]]"""
     table = {"name": body.name, "mesh": mesh, "material": material_table(body.material)}
-    table |= given(body, "position", "rotation", "velocity", "friction", "restitution", "collide")
+    table |= given(body, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact")
     table["pin"] = [
         {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")} for p in body.pins
     ]
@@ -128,21 +133,21 @@ def material_table(material: Material) -> Tables:
     return table if material.plasticity is None else table | {"plasticity": dict(vars(material.plasticity))}
 
 
-def rigid_table(body: Rigid, surface: Callable[[Rigid], Tables]) -> Tables:
+def rigid_table(body: Rigid, shape: Callable[[Rigid], Tables]) -> Tables:
     """[[rigid]]"""
-    shape = surface(body) if isinstance(body.shape, shapes.Mesh) else shape_table(body.shape)
-    table = {"name": body.name, "shape": shape, **given(body, "static", "density", "mass")}
+    said = shape(body) if isinstance(body.shape, SHAPES_OF_ARRAYS) else shape_table(body.shape)
+    table = {"name": body.name, "shape": said, **given(body, "static", "density", "mass")}
     if body.inertia is not None:
         diagonal = np.array_equal(body.inertia, np.diag(np.diag(body.inertia)))
         table["inertia"] = (np.diag(body.inertia) if diagonal else body.inertia).tolist()
-    table |= given(body, "position", "rotation", "velocity", "angular_velocity", "friction", "restitution", "collide")
+    table |= given(body, "position", "rotation", "velocity", "angular_velocity", *CONTACT_KEYS)
     table["force"] = [{"vector": plain(f.vector), **({} if f.at is None else {"at": list(f.at)})} for f in body.forces]
     table["torque"] = [{"vector": plain(vector)} for vector in body.torques]
     return table
 
 
 def shape_table(shape: shapes.Shape) -> Tables:
-    """The value of `shape`, for every shape but a mesh."""
+    """The value of `shape`, for shapes of a few numbers."""
     values = {entry.name: plain(getattr(shape, entry.name)) for entry in fields(shape)}
     return {type(shape).__name__.lower(): values if len(values) > 1 else next(iter(values.values()))}
 
@@ -181,6 +186,11 @@ def joint_table(joint: Any) -> Tables:
     return table | given(joint, *(entry.name for entry in fields(joint) if entry.name not in special))
 
 
+def contact_table(rule: ContactRule) -> Tables:
+    """[[contact]]"""
+    return {"between": [rule.a.name, rule.b.name], **given(rule, "collide", "friction", "restitution")}
+
+
 def held_table(joint: Any) -> Tables:
     """What a joint holds on to."""
     if isinstance(joint, Coupling):
@@ -207,7 +217,7 @@ def run_table(run: RunSettings) -> Tables:
     """[run]"""
     table = {"dt": run.dt, "seconds": run.seconds, **given(run, "device", "precision", "threads")}
     table |= {"frames_per_second": run.frames_per_second, "output": list(run.output), "color": run.color}
-    table |= {"joints": True} if run.joints else {}
+    table |= {key: True for key in ("joints", "contacts") if getattr(run, key)}
     if run.camera is not None:
         table["camera"] = {key: list(value) for key, value in run.camera.plain().items()}
     return table | {"solver": solver_table(run.solver)}
@@ -277,77 +287,3 @@ def functions(value: Any, key: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             yield from functions(entry, f"{key}[{index}]")
-
-
-class MeshKeeper:
-    """Decides how each mesh of a scene is kept: as a recipe, as a reference to a file of the folder, as a new file."""
-
-    def __init__(self, scene: Scene, path: Path):
-        self.folder, self.stem = path.parent.resolve(), path.stem
-        self.kept = {body.name: self._reference(*self._source(body)) for body in scene.bodies}
-        self.new_files: dict[str, meshes.TetMesh | meshes.TriMesh] = {}
-
-    def _source(self, body: Soft | Rigid) -> tuple[Any, bool, int, Any]:
-        """File, whether it is repaired on reading, to which order it is raised, and mesh of a body."""
-        if isinstance(body, Soft):
-            source = body.mesh.source or {}
-            return source.get("file"), source.get("repair", False), source.get("order", 1), body.mesh
-        if isinstance(body.shape, shapes.Mesh):
-            return body.shape.path, body.shape.repair, 1, body.shape.surface
-        return None, False, 1, None
-
-    def _reference(self, file: Any, repair: bool, order: int, mesh: Any) -> str | None:
-        """The relative name of a file in the folder that still holds this very mesh."""
-        if file is None or not (path := Path(file).resolve()).is_relative_to(self.folder):
-            return None
-        reference = path.relative_to(self.folder).as_posix()
-        try:
-            found = meshes.read(inside(self.folder, reference), repair=repair)
-        except PliantError:
-            return None
-        if isinstance(mesh, meshes.TriMesh) and isinstance(found, meshes.TetMesh):
-            found = found.surface()
-        found = found.quadratic() if order == 2 else found
-        return reference if same_mesh(found, mesh) else None
-
-    def soft_table(self, body: Soft) -> Tables:
-        """The value of `mesh`."""
-        source = body.mesh.source or {}
-        if source and "file" not in source and not body.mesh.sets:
-            return {key: value for key, value in source.items() if (key, value) != ("pattern", DEFAULT_PATTERN)}
-        reference = self.kept[body.name]
-        extra = {key: source[key] for key in ("repair", "order") if reference and source.get(key)}
-        return {"file": reference or self._new_file(body.name, ".node", body.mesh), **extra}
-
-    def shape_table(self, body: Rigid) -> Tables:
-        """The value of `shape`."""
-        reference = self.kept[body.name]
-        repair = {"repair": True} if reference and body.shape.repair else {}
-        return {"mesh": reference or self._new_file(body.name, ".obj", body.shape.surface), **repair}
-
-    def _new_file(self, name: str, suffix: str, mesh: meshes.TetMesh | meshes.TriMesh) -> str:
-        base = f"{self.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"
-        taken = {Path(file).stem for file in (*self.kept.values(), *self.new_files) if file}
-        number = next(n for n in range(len(taken) + 1) if (f"{base}_{n}" if n else base) not in taken)
-        file = (f"{base}_{number}" if number else base) + suffix
-        self.new_files[file] = mesh
-        return file
-
-    def write_files(self) -> None:
-        """Write the meshes that no recipe and no file holds."""
-        for file, mesh in self.new_files.items():
-            meshes.write(self.folder / file, mesh)
-
-
-def same_mesh(first: Any, second: Any) -> bool:
-    """Whether two meshes of one kind have the same points, elements and (tets only) sets."""
-    if type(first) is not type(second):
-        return False
-    tets = isinstance(first, meshes.TetMesh)
-    elements = "tets" if tets else "triangles"
-    alike = np.array_equal(first.points, second.points)
-    alike = alike and np.array_equal(getattr(first, elements), getattr(second, elements))
-    if not tets:
-        return alike
-    sets = first.sets.keys() == second.sets.keys()
-    return alike and sets and all(np.array_equal(first.sets[name], second.sets[name]) for name in first.sets)

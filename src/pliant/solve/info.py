@@ -19,7 +19,8 @@ class Info:
     inverts elements, or where joints stray). active: rows at a bound. timings: seconds per stage of the step.
 
     parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
-    joints strayed, in parts of what makes a step be halved. Then work is the sum over all parts, and the step is as
+    joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
+    steps may find theirs. Then work is the sum over all parts, and the step is as
     good as the worst of them.
     """
 
@@ -39,5 +40,6 @@ class Info:
     integrator: str = ""
     parts: int = 1
     straying: float = 0.0
+    unsettled: bool = False
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

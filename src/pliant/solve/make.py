@@ -120,15 +120,12 @@ def _what_needs_rows(model) -> str:
     """The joints or possible contacts of a scene in words; empty when it has neither."""
     if model.joint_names:
         return f"joints, such as {model.joint_names[0]!r}"
-    for surface in model.soft_surfaces:
-        if len(surface.against):
-            body = model.soft_names[int(np.searchsorted(model.node_start, surface.nodes[0], side="right")) - 1]
-            return f"contacts, and {body!r} may touch {model.rigid_names[surface.against[0]]!r} (see collide=False)"
-    count = model.body_count
-    for place, i in enumerate(model.collidable):
-        for j in model.collidable[place + 1 :]:
-            excluded = min(i, j) * count + max(i, j) in model.excluded_pairs
-            if not excluded and not (model.static[i] and model.static[j]):
-                names = model.rigid_names[i], model.rigid_names[j]
-                return f"contacts, and {names[0]!r} may touch {names[1]!r} (see collide=False)"
+    names = [*model.soft_names, *model.rigid_names]
+    things = model.colliders.things
+    pairs = np.argwhere(things.all_pairs(things.insists))
+    for a, b in pairs:
+        if a != b:
+            return f"contacts, and {names[a]!r} may touch {names[b]!r} (see collide=False)"
+    if len(pairs):
+        return f"contacts, and {names[pairs[0, 0]]!r} may touch itself (see self_contact=False)"
     return ""

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.collide.detect import Contacts
+from pliant.collide.contacts import Contacts
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
@@ -45,6 +45,12 @@ class StepRows:
     contacts: Contacts
     contact_index: np.ndarray
 
+    def with_contacts(self, contacts: Contacts, rows: Rows, index: np.ndarray) -> "StepRows":
+        """Other contacts, their rows, and the place of each in these."""
+        joints = self.table.between(0, self.joint_slices)
+        table, index = concatenate([joints, rows]), index + joints.friction.size * 3
+        return replace(self, table=table, contacts=contacts, contact_index=index)
+
     @property
     def equalities(self) -> Rows:
         """The rows that are met whatever it takes."""
@@ -70,6 +76,12 @@ class Problem:
     rows: StepRows
     h: float
 
+    def with_rows(self, rows: StepRows) -> "Problem":
+        """The same step with other rows."""
+        problem = replace(self, rows=rows)
+        problem.__dict__.update({name: self.__dict__[name] for name in ("before", "mass") if name in self.__dict__})
+        return problem
+
     @cached_property
     def before(self) -> np.ndarray:
         """Velocities (triples, 3) before the step: at its start, or before they were extrapolated there."""
@@ -92,7 +104,8 @@ class Solution:
     late_torque (b, 3) [N m s]: what joints, whose torques act at the end of the step, change angular momenta by beyond
     what the velocities say. internal (n, 3) [N]: forces of elements and following pressures at u, with the sign of a
     gradient, where the solver has just evaluated them. joint_rate (joint slices, 3, LANES): rates of joints that are
-    not linear in u; table: then the rows where the step leads.
+    not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
+    the problem's.
     """
 
     u: np.ndarray
@@ -105,6 +118,7 @@ class Solution:
     internal: np.ndarray | None = None
     joint_rate: np.ndarray | None = None
     table: Rows | None = None
+    rows: StepRows | None = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
@@ -112,7 +126,9 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
     blocks, joints = model.joints, Rows.empty(model.joints.start)
     before, start = state.velocity_triples(), state.memory.get("before", {}).get("error")
     error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before, start)
-    touching, index = contact_rows.fill(model, state, contacts, before, h)
+    allowed = contact_rows.allowed_gaps(contacts, h)
+    still = np.zeros_like(before)
+    touching, index = contact_rows.fill(model, contacts, allowed, state.body_position, before, still, h)
     sizes = (blocks.equality_slices, joints.slices)
     elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
     return StepRows(elements, concatenate([joints, touching]), *sizes, error, contacts, index)
@@ -125,12 +141,14 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     order = np.argsort(rows.contacts.key)
     index, flat = rows.contact_index[order], impulse.ravel()
     contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
-    return RowImpulses(impulse[: rows.joint_slices].copy(), rows.contacts.key[order], contacts)
+    found = rows.contacts.these(order)
+    what = (found.thing, found.point, found.normal, found.gap)
+    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what)
 
 
-def warm_impulses(state: State, rows: StepRows) -> np.ndarray:
-    """Impulses (slices, 3, LANES) of the step before, matched by joint and contact key."""
-    kept, impulse = state.impulses, np.zeros(rows.table.target.shape)
+def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
+    """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key."""
+    impulse = np.zeros(rows.table.target.shape)
     impulse[: rows.joint_slices] = kept.joints
     if len(rows.contacts) and len(kept.contact_key):
         place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)

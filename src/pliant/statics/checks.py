@@ -76,12 +76,9 @@ def _own_rows(model, state, soft: int) -> np.ndarray:
 
 def _may_touch(model, bodies) -> list[bool]:
     """Whether each soft and each moving rigid body may touch another one."""
-    collidable = set(model.collidable.tolist())
-    soft = [False] * len(model.soft_names)
-    for surface in model.soft_surfaces:
-        i = int(np.searchsorted(model.node_start, surface.nodes[0], side="right") - 1)
-        soft[i] = soft[i] or len(surface.against) > 0
-    return soft + [int(b) in collidable and len(collidable) > 1 for b in bodies]
+    softs = len(model.soft_names)
+    touches = model.colliders.things.may_touch_others()
+    return [*touches[:softs].tolist(), *(bool(touches[softs + b]) for b in bodies)]
 
 
 def refuse_inverted(model, state) -> None:

@@ -66,9 +66,7 @@ class Loading:
         self.size = max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
 
     def _may_touch(self) -> bool:
-        return (
-            any(len(surface.against) for surface in self.sim.model.soft_surfaces) or len(self.sim.model.collidable) > 1
-        )
+        return bool(self.sim.model.colliders.things.may_touch_others().any())
 
     def run(self, load_steps: int) -> None:
         """All load steps; one that fails is taken in halves."""

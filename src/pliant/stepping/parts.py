@@ -11,6 +11,8 @@ from pliant.solve.info import Info
 
 # How far joints may stray in a step, in parts of what counts as strayed (solve.dual.drift), and how often it is halved.
 ASTRAY, MOST_HALVINGS = 1.0, 4
+# How often one is halved whose contacts were not found in time, but are not deep.
+SETTLING = 3
 
 
 def in_halves(
@@ -20,7 +22,8 @@ def in_halves(
     so on."""
     try:
         new, info = advance(model, state, solver, h)
-        if info.straying <= ASTRAY or halvings == 0:
+        unsettled = info.unsettled and halvings > MOST_HALVINGS - SETTLING
+        if not (info.straying > ASTRAY or unsettled) or halvings == 0:
             return new, info
     except SolverError:
         if halvings == 0:

@@ -8,6 +8,7 @@ import numpy as np
 from pliant.collide import detect
 from pliant.errors import SolverError
 from pliant.model.model import Model
+from pliant.model.overlaps import crossing_pairs
 from pliant.model.state import State
 from pliant.model.wrenches import broken_blocks
 from pliant.solve.dual.drift import close_gaps, straying
@@ -31,9 +32,10 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
-    clock, model = Clock(), model.during(state, state.time + h)
+    clock, whole, model = Clock(), model, model.during(state, state.time + h)
     problem = pose(model, state, h, solver.linear_rows, clock)
     solution = solver.solve(problem)
+    problem = problem if solution.rows is None else problem.with_rows(solution.rows)
     check_motion(problem, solution)
     clock.lap("solve")
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
@@ -41,11 +43,14 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new = close_gaps(problem, solution, new, solver)
     elif not solution.info.converged:
-        solution.info.straying = straying(model, new)
+        solution.info.straying = max(solution.info.straying, straying(model, new))
     solution.info.straying = max(solution.info.straying, _spun(problem, solution))
     clock.lap("drift")
     if model.fragile:
         new = replace(new, broken=broken_blocks(model, new, h))
+    # Newton's steps are checked on their way; what starts apart and converges ends apart
+    if len(state.crossing) or solver.linear_rows or not solution.info.converged:
+        new = replace(new, crossing=crossing_pairs(whole, new))
     return new, _measured(problem, solution, solver, clock)
 
 

@@ -1,51 +1,53 @@
 """Loops that fill the rows of contacts."""
 
-from pliant.formulas.contact import restitution_target
+from pliant.formulas.contact import contact_target
 from pliant.formulas.joints import cross_matrix, tangent_frame
 from pliant.formulas.matrix3 import multiply, subtract
 from pliant.jit import kernel
 
-# Part of a penetration that is pushed out in one step, and the largest speed [m/s] with which that is done.
-RECOVERY = 0.2
 
-
-MAX_RECOVERY = 1.0
+@kernel
+def contact_forces(normal, impulse, out):
+    """Impulses (k, 3) along normals and tangents in world axes, out (k, 3)."""
+    for k in range(normal.shape[0]):
+        n = (normal[k, 0], normal[k, 1], normal[k, 2])
+        t1, t2 = tangent_frame(n)
+        for c in range(3):
+            out[k, c] = impulse[k, 0] * n[c] + impulse[k, 1] * t1[c] + impulse[k, 2] * t2[c]
 
 
 @kernel
-def _store_side(directions, sign, triple, arm, has_angular, entry, lane, triples, jacobian, u_before):
-    """Writes +-directions J of one side; returns the speed along the first direction and the next free entry."""
-    speed = 0.0
+def _along(directions, triple, velocity):
+    """The first direction of a block (9) on the velocity of a triple."""
+    return (
+        directions[0] * velocity[triple, 0] + directions[1] * velocity[triple, 1] + directions[2] * velocity[triple, 2]
+    )
+
+
+@kernel
+def _store(directions, sign, triple, entry, lane, triples, jacobian):
+    """Writes sign times a block (9) on one triple."""
+    triples[entry, lane] = triple
     for c in range(9):
         jacobian[entry, c, lane] = sign * directions[c]
-    triples[entry, lane] = triple
-    for c in range(3):
-        speed += sign * directions[c] * u_before[triple, c]
-    if not has_angular:
-        return speed, entry + 1
-    turned = multiply(directions, cross_matrix(arm))
-    triples[entry + 1, lane] = triple + 1
-    for c in range(9):
-        jacobian[entry + 1, c, lane] = -sign * turned[c]
-    for c in range(3):
-        speed -= sign * turned[c] * u_before[triple + 1, c]
-    return speed, entry + 2
 
 
 @kernel
 def fill_contacts(
     node,
-    a,
-    b,
-    moving_b,
+    weight,
+    body,
+    moving,
     point,
     normal,
     gap,
+    allowed,
     friction,
     restitution,
     threshold,
     body_position,
     u_before,
+    u_at,
     node_count,
     h,
     start,
@@ -58,30 +60,37 @@ def fill_contacts(
     high,
     friction_out,
 ):
-    """Jacobian, target and bounds of every contact block."""
+    """Jacobian, target and bounds of every contact block.
+
+    node, weight (k, 4): nodes of both sides and their shares, negative on the second side; body, moving (k, 2): rigid
+    bodies of the sides, and whether they can move. gap (k,) [m] is that at the velocities u_at, allowed (k,) the one
+    with which the step may end.
+    """
     for k in range(node.shape[0]):
         s, lane = slice_[k], lane_[k]
         n = (normal[k, 0], normal[k, 1], normal[k, 2])
         t1, t2 = tangent_frame(n)
         directions = (n[0], n[1], n[2], t1[0], t1[1], t1[2], t2[0], t2[1], t2[2])
-        p = (point[k, 0], point[k, 1], point[k, 2])
-        entry = start[s]
-        if node[k] >= 0:
-            speed, entry = _store_side(directions, 1.0, node[k], p, False, entry, lane, triples, jacobian, u_before)
-        else:
-            centre = (body_position[a[k], 0], body_position[a[k], 1], body_position[a[k], 2])
-            first = node_count + 2 * a[k]
-            speed, entry = _store_side(
-                directions, 1.0, first, subtract(p, centre), True, entry, lane, triples, jacobian, u_before
-            )
-        if moving_b[k]:
-            centre = (body_position[b[k], 0], body_position[b[k], 1], body_position[b[k], 2])
-            first = node_count + 2 * b[k]
-            more, entry = _store_side(
-                directions, -1.0, first, subtract(p, centre), True, entry, lane, triples, jacobian, u_before
-            )
-            speed += more
-        target[s, 0, lane] = restitution_target(gap[k], speed, restitution[k], threshold, h, RECOVERY, MAX_RECOVERY)
+        entry, before, rate = start[s], 0.0, 0.0
+        for j in range(4):
+            if node[k, j] >= 0 and weight[k, j] != 0.0:
+                _store(directions, weight[k, j], node[k, j], entry, lane, triples, jacobian)
+                before += weight[k, j] * _along(directions, node[k, j], u_before)
+                rate += weight[k, j] * _along(directions, node[k, j], u_at)
+                entry += 1
+        for side in range(2):
+            b = body[k, side]
+            if b < 0 or not moving[k, side]:
+                continue
+            sign, triple = 1.0 - 2.0 * side, node_count + 2 * b
+            centre = (body_position[b, 0], body_position[b, 1], body_position[b, 2])
+            turned = multiply(directions, cross_matrix(subtract((point[k, 0], point[k, 1], point[k, 2]), centre)))
+            _store(directions, sign, triple, entry, lane, triples, jacobian)
+            _store(turned, -sign, triple + 1, entry + 1, lane, triples, jacobian)
+            before += sign * (_along(directions, triple, u_before) - _along(turned, triple + 1, u_before))
+            rate += sign * (_along(directions, triple, u_at) - _along(turned, triple + 1, u_at))
+            entry += 2
+        target[s, 0, lane] = contact_target(gap[k], allowed[k], rate, before, restitution[k], threshold, h)
         low[s, 0, lane] = 0.0
         low[s, 1, lane], high[s, 1, lane], low[s, 2, lane], high[s, 2, lane] = 0.0, 0.0, 0.0, 0.0
         friction_out[s, lane] = friction[k]

@@ -30,6 +30,20 @@ def cylinder(radius: float, half_length: float, segments: int = 48) -> Triangula
     return _merge([side, bottom, top])
 
 
+def cone(radius: float, half_length: float, segments: int = 48) -> Triangulation:
+    """From a disc at z = -half_length to the tip at half_length.
+
+    The disc has its own rim nodes and each side triangle its own tip, so that rim and tip stay sharp when smooth.
+    """
+    _require_positive(radius=radius, half_length=half_length)
+    disc = _revolve([(0.0, -half_length), (radius, -half_length)], segments)
+    rim = disc[0][1:]
+    tips = np.tile([0.0, 0.0, half_length], (segments, 1))
+    first = np.arange(segments)
+    side = np.vstack([rim, tips]), np.column_stack([first, np.roll(first, -1), segments + first])
+    return _merge([disc, side])
+
+
 def box(half_extents: tuple[float, float, float]) -> Triangulation:
     """A box around the origin; each face has its own four nodes, so that edges stay sharp when smooth."""
     half = np.asarray(half_extents, dtype=float)

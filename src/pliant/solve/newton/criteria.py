@@ -26,6 +26,11 @@ class StepCriterion:
 
     closed, estimates = CLOSED, True
 
+    @property
+    def touches(self) -> bool:
+        """Whether contacts are looked for where the step leads."""
+        return self.potential.model.may_touch
+
     def __init__(self, potential, system, before: np.ndarray, change: np.ndarray):
         """before, change (triples, 3): velocities before the step, and what external forces alone change them by."""
         self.potential, self.system, self.before = potential, system, before
@@ -55,13 +60,15 @@ class StepCriterion:
     def fits(self, u: np.ndarray, info: Info, tolerance: float, patient: bool) -> bool:
         """Whether all rigid joints do at u, where the potential was evaluated last, and things that weigh too little to
         count in the energy are in balance with them as well. patient: after many iterations."""
-        potential = self.potential
-        if not potential.row_potential.joints.slices:
+        potential, joints = self.potential, self.potential.row_potential.joints.slices
+        if not joints and not self.estimates:
             return True
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
         found = residual(potential.problem, potential.solution(u, info), "implicit")
-        most = LARGEST_IMBALANCE if patient else IMBALANCE
+        most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE
+        if not joints and patient:
+            return True  # it is measured in the end
         info.imbalance = found if found <= most else np.nan
         return found <= most
 
@@ -70,7 +77,7 @@ class StaticCriterion(StepCriterion):
     """As for a step, measured by the motion so far; and forces must balance: what is small beside a motion that ran
     away is not small."""
 
-    closed, estimates = 0.2 * CLOSED, False
+    closed, estimates, touches = 0.2 * CLOSED, False, False
 
     def __init__(self, potential, system, before: np.ndarray, motion: float):
         """motion: twice the energy [J] of the largest motion so far."""

@@ -4,6 +4,8 @@ Phi(u) = 1/2 u^T M u - u^T M u* + E(x + h u) + damping + rows; its minimum is th
 constant that completes the square is left out: in a static solve, with h without bounds, it would drown all else.)
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
@@ -11,8 +13,11 @@ from pliant.elements.tangles import crossing_time, excess_energies, renew_tangle
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.problem import Problem, Solution, warm_impulses
+from pliant.solve.newton.touching import contacts_ahead
+from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, warm_impulses
 
+# The least part of the way that contacts follow the iterates.
+LEAST_SHARE = 0.2
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
 
@@ -20,20 +25,23 @@ EPSILON = 1e-14
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, problem: Problem, elements: ElementPotential, free, softness: np.ndarray):
+    def __init__(self, problem: Problem, elements: ElementPotential, free, softness: np.ndarray, contacts: tuple):
         """free (triples, 3): 1 where a velocity is unknown. softness (joint slices, 3, LANES): compliance of rigid
-        joints relative to their mobility."""
+        joints relative to their mobility; contacts: of the normal and tangent rows of contacts."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
-        self.free, self.problem = free, problem
+        self.free, self.problem, self.started = free, problem, problem.rows.contacts
+        self.found_at = np.zeros_like(prediction.u)  # velocities at whose end contacts were found
+        self.change, self.share = None, 1.0  # what was left to go then, and what part of it was gone
+        self.clear = True  # whether nothing meets on its way to where the contacts were looked for
         self.model, self.elements, self.device = model, elements, model.device
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = problem.mass
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.assembled = self.mass  # the diagonal blocks of the Hessian in use
-        joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
-        mobilities = self._mobilities(prediction.inverse_mass) if rows.table.slices else (prediction.inverse_mass,) * 2
-        self.row_potential = RowPotential(rows.table, joints, *mobilities, softness, warm_impulses(state, rows))
+        self.softness = (softness, contacts)
+        self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
+        self._take_rows(warm_impulses(state.impulses, rows))
         elements.take_plastic(rows.elements.plastic)
         if elements.elements.damped:
             elements.take_frames(self.x, rows.elements.rotation)
@@ -43,6 +51,67 @@ class Increment:
         self.push = self.device.linalg.triples.multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
+
+    def _take_rows(self, shift: np.ndarray) -> None:
+        """Make a potential of the problem's rows, with impulses (slices, 3, LANES) [N s] to start from."""
+        table, inverse_mass = self.problem.rows.table, self.problem.prediction.inverse_mass
+        self.joints.write_into(table)
+        mobilities = self._mobilities(inverse_mass) if table.slices else (inverse_mass,) * 2
+        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift)
+
+    def touch(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+        """Take the contacts that there are where velocities u lead in place of those so far; Phi and its gradient at u,
+        where they were this value and gradient."""
+        before = self.problem
+        self._relax(u)
+        last, share = self.found_at, self.share
+        self.problem, self.found_at, self.clear = contacts_ahead(self.problem, self.started, u, last, share)
+        if not len(before.rows.contacts) and not len(self.problem.rows.contacts):
+            self.problem = before
+            return value, gradient
+        rows, estimate, gradient = self.row_potential, self.row_potential.estimate, gradient.copy()
+        value -= rows.energy
+        rows.add_impulses(gradient)
+        kept = kept_impulses(before.rows, rows.impulse)
+        self._take_rows(warm_impulses(kept, self.problem.rows))
+        self.row_potential.estimate = estimate
+        self.row_potential.follow_slip(u)
+        value += self.row_potential.evaluate(u)
+        self.row_potential.add_impulses(gradient, -1.0)
+        return value, gradient
+
+    def _relax(self, u: np.ndarray) -> None:
+        """Choose what part of the way to velocities u contacts follow, so that oscillations end (Aitken's relaxation;
+        Kuettler and Wall 2008, eq. 44)."""
+        change = u - self.found_at
+        if self.change is not None:
+            difference = change - self.change
+            weighted = self.device.linalg.triples.multiply_diagonal(self.mass, difference)
+            size = float(np.vdot(difference, weighted))
+            best = -self.share * float(np.vdot(self.change, weighted)) / size if size > 0.0 else 1.0
+            self.share = min(max(best, LEAST_SHARE), 1.0)
+        self.change = change
+
+    def _rows_at(self, u: np.ndarray) -> StepRows:
+        """The rows with the gaps that contacts have at u, to first order from where they were found."""
+        rows = self.problem.rows
+        if not len(rows.contacts):
+            return rows
+        table, rate = rows.table, np.empty(rows.table.target.shape)
+        self.device.rows.row_rates(table.start, table.triples, table.jacobian, u - self.found_at, rate)
+        gap = rows.contacts.gap + self.h * rate.ravel()[rows.contact_index]
+        return replace(rows, contacts=replace(rows.contacts, gap=gap))
+
+    def penetration(self, u: np.ndarray) -> float:
+        """The largest distance by which velocities u would leave a contact short of where it may end, in parts of the
+        size of what touches."""
+        rows = self.problem.rows
+        if not len(rows.contacts):
+            return 0.0
+        table, rate = rows.table, np.empty(rows.table.target.shape)
+        self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+        lacking = (table.target - rate).ravel()[rows.contact_index]
+        return self.h * float((lacking / self.model.colliders.size_of(rows.contacts)).max())
 
     def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`_mobility`, and the same as if nothing were pinned."""
@@ -82,6 +151,7 @@ class Increment:
         rows = self.row_potential
         found = {"tangled": self.tangled, "internal": self.internal_forces(u)}
         found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
+        found["rows"] = self._rows_at(u)
         return Solution(u, rows.best_impulses(), info, **found)
 
     def internal_forces(self, u: np.ndarray) -> np.ndarray:

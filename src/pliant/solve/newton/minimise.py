@@ -25,6 +25,10 @@ FITTED = 1e-4
 WHOLE = 0.25
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
 PATIENCE = 12
+# How often contacts are looked for where a step leads; one that has not found its own by then is too long.
+MOST_TOUCHES = 16
+# Penetration, relative to the size of what touches, that a converged step may leave.
+PENETRATION = 1e-3
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -92,7 +96,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend = _Trend()
+    trend, touches = _Trend(), 0
     for iteration in range(max_iterations):
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
@@ -124,14 +128,41 @@ def minimise(
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
             point = _closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
-            point, info.converged = _balanced(potential, system, criterion, point, info, tolerance)
-            if info.converged:
-                break
+            point, fits = _balanced(potential, system, criterion, point, info, tolerance)
+            if fits:
+                point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale)
+                touches += 1
+                info.unsettled = touches == MOST_TOUCHES and not info.converged
+                if info.converged or info.unsettled:
+                    break
+                last, trend = None, _Trend()
+                continue
         last = found.size
         if lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
     return point.u, info
+
+
+def _met(
+    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float, scale: float
+) -> tuple[Point, bool]:
+    """The point with the contacts that there are where it leads, and whether these are met as well: there is little
+    left to correct, nothing meets on its way there, nothing penetrates by much."""
+    if not criterion.touches:
+        return point, True
+    point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
+    if potential.clear and not len(potential.problem.rows.contacts):
+        return point, True
+    left, products = _left_to_correct(system, point.gradient)
+    info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
+    lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
+    info.residual = criterion.residual(point.gradient, left + lag, scale)
+    if info.residual > tolerance:
+        return point, False
+    if potential.clear and potential.penetration(point.u) <= PENETRATION:
+        return point, True
+    return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
 
 
 def _assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:

@@ -8,6 +8,7 @@ from pliant.kernels.matrices import Augmented, BlockJacobi, FactorPreconditioner
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
+from pliant.rows.softness import SOFT_CONTACTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.factor_pattern import FactorPattern
 from pliant.solve.newton.library_factor import LibraryFactor
@@ -28,6 +29,8 @@ PARALLEL_SLICES = 96
 
 class PrimalSystem:
     """The matrix of a model, with its pattern; `linear`: as in pliant.Newton. `dot` is that of triples (n, 3)."""
+
+    contact_softness = SOFT_CONTACTS
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count

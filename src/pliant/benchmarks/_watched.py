@@ -1,0 +1,43 @@
+"""Steps of a scene with contacts, watched: times, iterations, convergence, penetrations."""
+
+import time
+
+import numpy as np
+
+import pliant as pl
+
+
+def watched(label: str, scene: pl.Scene, seconds: float, step: float = 1 / 60, **more) -> dict:
+    """One case of a benchmark: what `seconds` in steps of `step` [s] take; compilation happens beforehand."""
+    scene.simulate(dt=step).step(2)
+    sim = scene.simulate(dt=step)
+    times, newton, linear, unconverged, parts, gaps, touching = [], [], [], 0, 0, [], []
+    for _ in range(round(seconds / step)):
+        start = time.perf_counter()
+        sim.step()
+        times.append(1e3 * (time.perf_counter() - start))
+        newton.append(sim.info.newton_iterations)
+        linear.append(sim.info.iterations)
+        unconverged += not sim.info.converged
+        parts += sim.info.parts > 1
+        gaps.append(float(sim.contacts.gaps.min(initial=0.0)))
+        touching.append(sim.info.contacts)
+    touched = [ms for ms, count in zip(times, touching) if count] or times
+    return {
+        "label": label,
+        "bodies": len(scene.bodies),
+        "tets": sim.model.element_count,
+        "contacts": max(touching),
+        "ms_per_step": float(np.median(touched)),
+        "worst_ms": float(max(times)),
+        "newton": float(np.mean(newton)),
+        "worst_newton": int(max(newton)),
+        "iterations": float(np.mean(linear)),
+        "worst_iterations": int(max(linear)),
+        "unconverged": unconverged,
+        "in_parts": parts,
+        "deepest_mm": 1e3 * max(0.0, -min(gaps)),
+        "crossing": len(sim.state.crossing),
+        "kinetic_J": sim.energy().kinetic,
+        **{name: value(sim) for name, value in more.items()},
+    }

@@ -1,0 +1,98 @@
+"""Cheap proofs that surfaces do not touch: boxes of bodies that are apart, shapes that have hardly changed.
+
+They only save work: where a proof fails, surfaces are looked at in full, and where it holds nothing would be found.
+"""
+
+import numpy as np
+
+from pliant.collide.meshed import Meshed
+
+# Distance that a body has to all its other parts for a proof, in parts of its edges.
+CLEARANCE = 0.5
+# Deformation, in parts of its edges, up to which a body that was not clear of itself is not looked at again.
+HARDLY = 0.2
+# Distances [m] beyond which nothing is proved of what runs away.
+FAR = 1e60
+
+
+class Certificates:
+    """Proofs for the surfaces of a scene."""
+
+    def __init__(self, meshed: Meshed):
+        self.meshed = meshed
+        vertices = meshed.surfaces.index.vertices
+        things = meshed.thing[vertices]
+        order = np.argsort(things, kind="stable")
+        self.vertices = vertices[order]
+        self.things, self.starts = np.unique(things[order], return_index=True)
+        self.ends = np.append(self.starts[1:], len(self.vertices))
+        allowed = meshed.surfaces.allowed[np.ix_(self.things, self.things)]
+        self.mutual = np.triu(allowed, 1)
+        self.itself = np.flatnonzero(np.diagonal(allowed))
+        self.known: dict[
+            int, tuple[np.ndarray, bool]
+        ] = {}  # shapes of bodies, and whether they were clear of themselves
+        self.size = meshed.size[self.vertices[self.starts]]
+
+    def may_touch(self, x: np.ndarray, reach: np.ndarray) -> tuple[bool, bool]:
+        """Whether any surfaces at x (p, 3) may be closer than their radii and reaches (p,) [m]: to others, to
+        themselves."""
+        wide = self._most(self.meshed.radius + reach)
+        low, high = self._boxes(x)
+        return self._boxes_meet(low, high, wide), self._may_touch_itself(x, wide)
+
+    def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
+        """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
+        wide = self._most(self.meshed.radius)
+        low, high = self._boxes(x)
+        last_low, last_high = self._boxes(y)
+        others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), wide)
+        return others, self._may_touch_itself(x, wide) or self._may_touch_itself(y, wide)
+
+    def _most(self, values: np.ndarray) -> np.ndarray:
+        return np.maximum.reduceat(values[self.vertices], self.starts)
+
+    def _boxes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        points = x[self.vertices]
+        return np.minimum.reduceat(points, self.starts), np.maximum.reduceat(points, self.starts)
+
+    def _boxes_meet(self, low: np.ndarray, high: np.ndarray, wide: np.ndarray) -> bool:
+        """Whether boxes, wider by so much, of different things that may touch overlap."""
+        if not self.mutual.any():
+            return False
+        low, high = low - wide[:, None], high + wide[:, None]
+        apart = (low[:, None] > high[None]).any(axis=2)
+        return bool(np.any(self.mutual & ~apart & ~apart.T))
+
+    def _may_touch_itself(self, x: np.ndarray, wide: np.ndarray) -> bool:
+        return any(not self._clear(int(k), x, wide[k]) for k in self.itself)
+
+    def _clear(self, k: int, x: np.ndarray, wide: float) -> bool:
+        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours at rest."""
+        own = self.vertices[self.starts[k] : self.ends[k]]
+        allowance = CLEARANCE * self.size[k] - 2 * wide
+        if allowance <= 0:
+            return False
+        known, clear = self.known.get(k, (None, False))
+        # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
+        if known is not None and 2 * _deformation(known, x[own]) < (allowance if clear else HARDLY * self.size[k]):
+            return clear
+        self.known[k] = x[own].copy(), self._is_clear(k, x)
+        return self.known[k][1]
+
+    def _is_clear(self, k: int, x: np.ndarray) -> bool:
+        """Whether no two parts of a body that are not neighbours are closer than its clearance."""
+        thing = self.things[k]
+        reach = np.where(self.meshed.thing == thing, 0.5 * CLEARANCE * self.size[k], -np.inf)
+        found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach)
+        return not np.any(self.meshed.thing[found.nodes[:, 0]] == thing)
+
+
+def _deformation(first: np.ndarray, second: np.ndarray) -> float:
+    """The largest distance (k, 3) between points and the same moved rigidly to where they are now, about [m]."""
+    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
+    if not np.abs(b).max(initial=0.0) < FAR:
+        return np.inf
+    u, _, v = np.linalg.svd(b.T @ a)
+    turn = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
+    return float(np.sqrt(((b - a @ turn.T) ** 2).sum(axis=1).max(initial=0.0)))

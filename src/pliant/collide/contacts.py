@@ -1,0 +1,67 @@
+"""Contacts: pairs of points, on two sides, that may not pass each other."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+@dataclass
+class Contacts:
+    """Contacts found at some positions. A side is up to three soft nodes or a rigid body.
+
+    node, weight (k, 4): soft nodes of both sides, -1 for none, and their shares: those of the first side are positive
+    and add up to 1, those of the second negative. body (k, 2): the rigid bodies of the sides, or -1. thing (k, 2): what
+    the sides belong to, soft bodies counted first, then rigid ones. point (k, 3) [m]: where it is; normal (k, 3) from
+    the second side to the first; gap (k,) [m], negative when penetrating. key (k,): names the contact from step to
+    step.
+    """
+
+    node: np.ndarray
+    weight: np.ndarray
+    body: np.ndarray
+    thing: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    key: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def these(self, which: np.ndarray) -> "Contacts":
+        """Some of them, by mask or indices."""
+        return Contacts(*(getattr(self, own.name)[which] for own in fields(self)))
+
+
+def no_contacts() -> Contacts:
+    """Nothing touches."""
+    four, two, three = np.zeros((0, 4), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3))
+    return Contacts(four, np.zeros((0, 4)), two, two, three, three, np.zeros(0), np.zeros(0, np.int64))
+
+
+def joined(parts: list[Contacts]) -> Contacts:
+    """All contacts of several lists."""
+    parts = [part for part in parts if len(part)]
+    if len(parts) < 2:
+        return parts[0] if parts else no_contacts()
+    return Contacts(*(np.concatenate([getattr(part, own.name) for part in parts]) for own in fields(Contacts)))
+
+
+def against_body(node: np.ndarray, weight: np.ndarray, thing, body, soft_count: int, found, key) -> Contacts:
+    """Contacts of soft nodes (k, 1 to 3) with shares (k, 1 to 3), of soft bodies `thing`, with rigid bodies `body`;
+    found: points, normals, gaps."""
+    count = len(node)
+    nodes, weights = np.full((count, 4), -1, np.int64), np.zeros((count, 4))
+    nodes[:, : node.shape[1]], weights[:, : node.shape[1]] = node, weight
+    bodies, things = np.full((count, 2), -1, np.int64), np.empty((count, 2), np.int64)
+    bodies[:, 1], things[:, 0], things[:, 1] = body, thing, soft_count + np.asarray(body)
+    return Contacts(nodes, weights, bodies, things, *found, key)
+
+
+def between_bodies(a, b, soft_count: int, found, key: np.ndarray) -> Contacts:
+    """Contacts of rigid bodies a and b; found: points, normals, gaps."""
+    count = len(key)
+    bodies = np.empty((count, 2), np.int64)
+    bodies[:, 0], bodies[:, 1] = a, b
+    nodes = np.full((count, 4), -1, np.int64)
+    return Contacts(nodes, np.zeros((count, 4)), bodies, soft_count + bodies, *found, key)

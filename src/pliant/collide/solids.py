@@ -1,0 +1,171 @@
+"""The convex rigid bodies of a scene: boxes around them, pairs that may meet, contacts, and how far they may go."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pliant.collide.contacts import Contacts, between_bodies, no_contacts
+from pliant.collide.things import Things
+from pliant.collide.trees import Tree
+from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
+from pliant.kernels.device import Device
+from pliant.kernels.shapes import MESH, PLANE
+
+# Keys of contacts: kind << 60 | first << 38 | second << 16 | feature.
+KIND, BODY_BITS, FEATURE_BITS = 4, 22, 16
+# Contacts of a pair, at most.
+MOST = 8
+
+
+def contact_points(count: int) -> ContactPoints:
+    """Room for so many contacts."""
+    return ContactPoints(*(np.empty((count, 3)) for _ in range(3)), np.empty(count), np.empty(count, np.int64))
+
+
+@dataclass
+class Placed:
+    """Solids at some positions: origins (b, 3) and frames (b, 9) of their shapes."""
+
+    origin: np.ndarray
+    frame: np.ndarray
+
+
+@dataclass
+class Solids:
+    """All rigid bodies (b,); meshes, which are surfaces, take no part.
+
+    code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
+    small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
+    from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
+    """
+
+    device: Device
+    things: Things
+    code: np.ndarray
+    parameter: np.ndarray
+    index: np.ndarray
+    hulls: Hulls
+    deep_hulls: Hulls
+    hull_depth: np.ndarray
+    principal: np.ndarray
+    centre: np.ndarray
+    radius: np.ndarray
+    scratch: Scratch = field(default_factory=make_scratch)
+
+    def __post_init__(self):
+        self.convex = np.flatnonzero((self.code != PLANE) & (self.code != MESH))
+        self.planes = np.flatnonzero(self.code == PLANE)
+        self.depth = np.empty(len(self.code))
+        self.kernels = self.device.collide
+        self.kernels.advance.core_depths(self.code, self.parameter, self.index, self.hull_depth, self.depth)
+        self.room = contact_points(64)
+        self.tree: Tree | None = None
+
+    @property
+    def shapes(self) -> tuple:
+        """What kernels need to know of the shapes."""
+        return self.code, self.parameter, self.index, self.hulls
+
+    @property
+    def cores(self) -> tuple:
+        """The same of the cores that nothing may reach."""
+        return self.code, self.parameter, self.index, self.deep_hulls
+
+    def placed(self, state) -> Placed:
+        """Where the shapes are."""
+        count = len(self.code)
+        out = Placed(np.empty((count, 3)), np.empty((count, 9)))
+        pose = (state.body_position, state.body_rotation, self.principal, self.centre)
+        self.kernels.bodies.shape_frames(*pose, out.origin, out.frame)
+        return out
+
+    def boxes(self, placed: Placed, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes (b, 3) around the shapes, wider by a margin (b,) [m]."""
+        low, high = np.empty((len(self.code), 3)), np.empty((len(self.code), 3))
+        self.kernels.bodies.body_boxes(*self.shapes, placed.origin, placed.frame, margin, low, high)
+        return low, high
+
+    def fit(self, low: np.ndarray, high: np.ndarray) -> Tree:
+        """The tree of the convex ones, with these boxes (b, 3)."""
+        low, high = low[self.convex], high[self.convex]
+        if self.tree is None:
+            self.tree = Tree(self.device, low, high)
+        else:
+            self.tree.follow(low, high)
+        return self.tree
+
+    def pairs(self, placed: Placed, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Pairs (k, 2) of bodies whose boxes overlap, planes second; sorted."""
+        if len(self.code) < 2:
+            return np.zeros((0, 2), np.int64)
+        near = self.convex[self.fit(low, high).pairs()] if len(self.convex) > 1 else np.zeros((0, 2), np.int64)
+        near = np.sort(near, axis=1)
+        found = [near[np.lexsort((near[:, 1], near[:, 0]))]]
+        for plane in self.planes:
+            frame = placed.frame[plane].reshape(3, 3)
+            normal = frame @ self.parameter[plane, :3]
+            # the corner of a box that is deepest below the plane
+            deepest = np.where(normal > 0, low[self.convex], high[self.convex]) @ normal
+            below = self.convex[deepest <= normal @ placed.origin[plane]]
+            found.append(np.stack([below, np.full(len(below), plane)], axis=1))
+        pairs = np.concatenate(found)
+        count = self.things.soft_count
+        return pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+
+    def contacts(self, state, placed: Placed, reach: np.ndarray) -> Contacts:
+        """Contacts between bodies that are no further apart than their reaches (b,) [m] together."""
+        low, high = self.boxes(placed, reach)
+        pairs = np.ascontiguousarray(self.pairs(placed, low, high))
+        if not len(pairs):
+            return no_contacts()
+        together = reach[pairs[:, 0]] + reach[pairs[:, 1]]
+        frames = placed.frame.reshape(-1, 3, 3)
+        arguments = (pairs, *self.shapes, placed.origin, frames, together, MOST, self.scratch)
+        which = np.empty(len(self.room.gap), np.int64)
+        count = self.kernels.pairs.collide_pairs(*arguments, which, self.room)
+        if count > len(self.room.gap):
+            self.room, which = contact_points(count + count // 4), np.empty(count + count // 4, np.int64)
+            self.kernels.pairs.collide_pairs(*arguments, which, self.room)
+        first, second = pairs[which[:count]].T
+        found = ContactPoints(*(column[:count].copy() for column in self.room))
+        key = (np.int64(KIND) << 60) | (first << (BODY_BITS + FEATURE_BITS)) | (second << FEATURE_BITS) | found.feature
+        middle = 0.5 * (found.point_a + found.point_b)
+        return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
+
+    def plane_times(self, start, end) -> np.ndarray:
+        """The part (b,) of their way from one state to another that bodies may go before their cores are below a plane,
+        about."""
+        times = np.ones(len(self.code))
+        none, convex = np.zeros(len(self.code)), self.convex
+        for plane in self.planes if len(convex) else []:
+            lowest = []
+            for state in (start, end):
+                placed = self.placed(state)
+                low, high = self.boxes(placed, none)
+                normal = placed.frame[plane].reshape(3, 3) @ self.parameter[plane, :3]
+                corner = np.where(normal > 0, low[convex], high[convex])
+                lowest.append((corner - placed.origin[plane]) @ normal)
+            size = self.radius[convex]
+            allowed = self.things.may_touch(self.things.soft_count + convex, self.things.soft_count + plane)
+            through = allowed & (lowest[0] > -size) & (lowest[1] < -size)
+            part = (lowest[0] + size) / np.maximum(lowest[0] - lowest[1], 1e-300)
+            times[convex] = np.where(through, np.minimum(times[convex], part), times[convex])
+        return times
+
+    def times(self, start, motion: np.ndarray, turn: np.ndarray, low, high) -> np.ndarray:
+        """The part (b,) of their motion and turn (b, 3) that bodies may go before their cores meet; low, high (b, 3):
+        boxes of the whole way. What moves less than its depth cannot pass through anything."""
+        times = np.ones(len(self.code))
+        moved = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(self.radius, 1e30)
+        if len(self.convex) < 2 or not np.any(moved[self.convex] > 0.25 * self.depth[self.convex]):
+            return times
+        pairs = self.convex[self.fit(low, high).pairs()]
+        count = self.things.soft_count
+        pairs = pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+        fast = moved[pairs].sum(axis=1) > 0.25 * self.depth[pairs].sum(axis=1)
+        pairs, found = np.ascontiguousarray(pairs[fast]), np.empty(int(fast.sum()))
+        bodies = (start.body_position, start.body_rotation, self.principal, self.centre)
+        self.kernels.advance.solid_times(pairs, *self.cores, bodies, motion, turn, self.radius, self.scratch, found)
+        for side in range(2):
+            np.minimum.at(times, pairs[:, side], found)
+        return times

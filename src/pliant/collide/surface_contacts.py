@@ -1,0 +1,214 @@
+"""Contact between triangulated surfaces, of each with itself and with others: proximity and continuous detection."""
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.collide.surface_index import SurfaceIndex, index_surface
+from pliant.collide.trees import Tree
+from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, VERTEX_FACE
+from pliant.kernels.device import Device
+
+# Part of its first distance that a pair keeps if it is closer than the least distance asked for.
+KEEP = 0.5
+# Part of the first gap that may be left at the time of an impact.
+SLACK = 0.1
+
+
+@dataclass
+class SurfaceContacts:
+    """Contacts between surfaces, sorted by key; each pair of features is there once.
+
+    key (k,): kind << 60 | first << 30 | second, the same from step to step. kind: VERTEX_FACE (point, triangle),
+    VERTEX_EDGE (point, edge), VERTEX_VERTEX (points, the lower first), EDGE_EDGE (edges, the lower first). nodes (k, 4)
+    and weights (k, 4): the weighted sum of the nodes' positions is the vector from the second side's point to the
+    first's; the first side has two nodes for EDGE_EDGE, else one; its weights add up to 1, the others to -1, and nodes
+    that have no part have no weight. first, second (k, 3) [m]: the closest points. normal (k, 3): unit vector from the
+    second to the first. distance (k,) [m].
+    """
+
+    key: np.ndarray
+    nodes: np.ndarray
+    weights: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    normal: np.ndarray
+    distance: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @property
+    def kind(self) -> np.ndarray:
+        return self.key >> (2 * INDEX_BITS)
+
+
+@dataclass
+class Impacts:
+    """Pairs that come too close: kind (k,) VERTEX_FACE (a vertex with a triangle) or EDGE_EDGE, first, second (k,)
+    (point and triangle, or edges), time (k,) in [0, 1); sorted. earliest: of all, or 1; by_body (bodies,)."""
+
+    kind: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    time: np.ndarray
+    earliest: float
+    by_body: np.ndarray
+
+
+class Surfaces:
+    """Triangles over one array of points, with trees that follow their motion.
+
+    triangles (m, 3), outward where a surface is closed; a segment of a rod is (i, j, j). body (n,): of every point.
+    rest (n, 3) [m]: positions at which a body does not touch itself. allowed (bodies, bodies): which may touch,
+    symmetric; on the diagonal, whether a body touches itself.
+    """
+
+    def __init__(self, device: Device, triangles: np.ndarray, body: np.ndarray, rest: np.ndarray, allowed: np.ndarray):
+        self.device, self.kernels = device, device.collide
+        self.index: SurfaceIndex = index_surface(triangles, len(body))
+        self.body, self.rest = np.array(body, np.int64), np.array(rest, np.float64)
+        self.allowed = np.array(allowed, bool)
+        if max(len(self.body), len(self.index.edges), len(self.index.triangles)) >= 1 << INDEX_BITS:
+            raise ValueError(f"keys of contacts have room for {1 << INDEX_BITS} points, edges and triangles")
+        points = np.ascontiguousarray(self.index.vertices[:, None])
+        self.members = {"vertices": points, "edges": self.index.edges, "triangles": self.index.triangles}
+        self._trees: dict[str, Tree] = {}
+        self._columns = (np.empty(64, np.int64), np.empty((64, 4), np.int64), np.empty((64, 4)))
+
+    def without(self, pairs: np.ndarray) -> "Surfaces":
+        """The same, but that pairs (k, 2) of bodies do not touch."""
+        other = copy(self)
+        other.allowed = self.allowed.copy()
+        other.allowed[pairs[:, 0], pairs[:, 1]] = other.allowed[pairs[:, 1], pairs[:, 0]] = False
+        return other
+
+    def without_themselves(self) -> "Surfaces":
+        """The same, but that no body touches itself; with trees of its own, which know that."""
+        other = copy(self)
+        other.allowed, other._trees = self.allowed.copy(), {}
+        np.fill_diagonal(other.allowed, False)
+        return other
+
+    # ---- proximity
+
+    def contacts(self, x: np.ndarray, radius: np.ndarray, reach: np.ndarray) -> SurfaceContacts:
+        """Contacts at positions x (n, 3) [m] whose distance is below the radii and reaches (n,) [m] of both sides
+        together: radii and weights as at the closest points, of reaches the largest."""
+        index = self.index
+        self.fit(x, x, radius + reach)
+        common = (x, self.rest, radius, reach, self.body, self.allowed)
+        vertex = self._collect(
+            self.kernels.surfaces.vertex_triangle_contacts,
+            self.pairs("vertices", "triangles"),
+            *common,
+            index.vertices,
+            index.triangles,
+            index.triangle_edges,
+            index.edges,
+            index.vertex_start,
+            index.vertex_triangles,
+            index.edge_start,
+            index.edge_triangles,
+        )
+        edge = self._collect(
+            self.kernels.surfaces.edge_edge_contacts,
+            self.pairs("edges"),
+            *common,
+            index.triangles,
+            index.edges,
+            index.edge_start,
+            index.edge_triangles,
+        )
+        key, nodes, weights = (np.concatenate(columns) for columns in zip(vertex, edge))
+        return self._measured(x, key, nodes, weights)
+
+    def _collect(self, kernel, *arguments) -> tuple[np.ndarray, ...]:
+        """What a kernel finds, with as much room as it needs."""
+        count = kernel(*arguments, *self._columns)
+        if count > len(self._columns[0]):
+            size = count + count // 4
+            self._columns = (np.empty(size, np.int64), np.empty((size, 4), np.int64), np.empty((size, 4)))
+            kernel(*arguments, *self._columns)
+        return tuple(column[:count].copy() for column in self._columns)
+
+    def _measured(self, x, key, nodes, weights) -> SurfaceContacts:
+        """Contacts once each, with their geometry."""
+        key, chosen = np.unique(key, return_index=True)
+        count, index = len(key), self.index
+        found = SurfaceContacts(
+            key, nodes[chosen], weights[chosen], *(np.empty((count, 3)) for _ in range(3)), np.empty(count)
+        )
+        self.kernels.surfaces.contact_geometry(
+            key,
+            found.nodes,
+            found.weights,
+            x,
+            index.triangles,
+            index.vertex_start,
+            index.vertex_triangles,
+            index.edge_start,
+            index.edge_triangles,
+            found.first,
+            found.second,
+            found.normal,
+            found.distance,
+        )
+        return found
+
+    # ---- continuous detection
+
+    def impacts(
+        self, start: np.ndarray, end: np.ndarray, radius: np.ndarray, keep: float = KEEP, slack: float = SLACK
+    ) -> Impacts:
+        """Pairs that do not keep the distance of their radii (n,) [m] when all points move straight from start to end
+        (n, 3) [m]; pairs that are closer at the start keep the part `keep` of that. See `impact_times`."""
+        self.fit(start, end, radius)
+        index, by_body, found = self.index, np.ones(len(self.allowed)), []
+        for kind, own, names in ((VERTEX_FACE, 1, ("vertices", "triangles")), (EDGE_EDGE, 2, ("edges",))):
+            pairs = self.pairs(*names)
+            nodes = np.hstack([self.members[names[0]][pairs[:, 0]], self.members[names[-1]][pairs[:, 1]]])
+            chosen = self._may_touch(nodes, own)
+            nodes, pairs = nodes[chosen], pairs[chosen]
+            minimum = radius[nodes[:, :own]].max(axis=1) + radius[nodes[:, own:]].max(axis=1)
+            time = np.empty(len(nodes))
+            self.kernels.continuous.impact_times(nodes, own, start, end, minimum, keep, slack, time)
+            hit = time < 1
+            self.kernels.continuous.earliest_times(
+                time[hit], self.body[nodes[hit, 0]], self.body[nodes[hit, own]], by_body
+            )
+            first = index.vertices[pairs[hit, 0]] if own == 1 else pairs[hit, 0]
+            order = np.lexsort((pairs[hit, 1], first))
+            found.append((np.full(len(first), kind), first[order], pairs[hit, 1][order], time[hit][order]))
+        columns = [np.concatenate(column) for column in zip(*found)]
+        return Impacts(*columns, float(columns[-1].min(initial=1.0)), by_body)
+
+    def _may_touch(self, nodes: np.ndarray, own: int) -> np.ndarray:
+        """Which pairs (k, 4) of primitives have no node in common and may touch."""
+        chosen = self.allowed[self.body[nodes[:, 0]], self.body[nodes[:, own]]]
+        for i in range(own):
+            for j in range(own, 4):
+                chosen &= nodes[:, i] != nodes[:, j]
+        return chosen
+
+    # ---- trees
+
+    def fit(self, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> None:
+        """Let the trees hold all points on their straight ways from start to end (n, 3), wider by margin (n,) [m]."""
+        alone = np.where(np.diagonal(self.allowed), -1, np.arange(len(self.allowed)))
+        for name, members in self.members.items():
+            low, high = np.empty((len(members), 3)), np.empty((len(members), 3))
+            self.kernels.bvh.swept_boxes(start, end, members, margin, low, high)
+            if name in self._trees:
+                self._trees[name].follow(low, high)
+            else:
+                self._trees[name] = Tree(self.device, low, high, alone[self.body[members[:, 0]]])
+
+    def tree(self, name: str) -> Tree:
+        """The tree of the vertices, edges or triangles, as last fitted."""
+        return self._trees[name]
+
+    def pairs(self, first: str, second: str | None = None) -> np.ndarray:
+        """Pairs (k, 2) of primitives whose boxes, as last fitted, overlap."""
+        return self._trees[first].pairs(None if second is None else self._trees[second])

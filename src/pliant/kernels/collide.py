@@ -1,0 +1,84 @@
+"""Tables and codes of the narrow phase, as compiled loops of any device see them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Kinds of contacts between surfaces: the first side is a vertex but in the last.
+VERTEX_FACE, VERTEX_EDGE, VERTEX_VERTEX, EDGE_EDGE = range(4)
+# A key of theirs is kind << 60 | first << 30 | second.
+INDEX_BITS = 30
+# How an edge and a triangle lie.
+APART, CROSSING, UNSURE = range(3)
+# Part of its inner radius by which the core of a hull, which nothing may reach, is smaller than the hull.
+DEPTH = 0.1
+# Contacts of a triangle with a solid, at most.
+MOST_OF_TRIANGLE = 4
+
+
+class Hulls(NamedTuple):
+    """Convex polyhedra of a scene, each in its shape's frame.
+
+    points (p, 3) [m]: vertices of all hulls and of their shrunk cores. vertex_range, core_range, face_range (h, 2):
+    first row of a hull's vertices and one past the last, of its core's, of its faces. face_start (f + 1,): first entry
+    of a face in face_vertex (k,), rows of points, counterclockwise seen from outside. face_normal (f, 3). overhang (h,)
+    [m]: how far a vertex is from the core at most.
+    """
+
+    points: np.ndarray
+    vertex_range: np.ndarray
+    core_range: np.ndarray
+    face_range: np.ndarray
+    face_start: np.ndarray
+    face_vertex: np.ndarray
+    face_normal: np.ndarray
+    overhang: np.ndarray
+
+
+class ContactPoints(NamedTuple):
+    """Contacts as they are written: point_a, point_b (n, 3) [m] on the surfaces, normal (n, 3) from b to a, gap (n,)
+    [m], feature (n,), below 65536, which names the point from step to step while the same features touch."""
+
+    point_a: np.ndarray
+    point_b: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    feature: np.ndarray
+
+
+# Points of the expanding polytope; a closed surface of n points has 2 n - 4 triangles.
+MOST_POINTS = 96
+# Corners of a face that are looked at, and of a polygon clipped by another.
+MOST_CORNERS = 32
+MOST_CLIPPED = 2 * MOST_CORNERS + 2
+
+
+class Scratch(NamedTuple):
+    """simplex (4, 8), and of the polytope: points (.., 6), planes (.., 4), triangles (.., 3), edges (.., 2). Of
+    polygons (3, .., 3): being clipped, clipped, and what clips; mark (3, .., 2) whose corner each point is, and on what
+    edge the side after it lies. found (.., 7): points of a and of b and their gap; name (..): features."""
+
+    simplex: np.ndarray
+    point: np.ndarray
+    plane: np.ndarray
+    triangle: np.ndarray
+    edge: np.ndarray
+    polygon: np.ndarray
+    mark: np.ndarray
+    found: np.ndarray
+    name: np.ndarray
+
+
+def make_scratch() -> Scratch:
+    """Scratch for one thread."""
+    return Scratch(
+        np.zeros((4, 8)),
+        np.zeros((MOST_POINTS, 6)),
+        np.zeros((2 * MOST_POINTS, 4)),
+        np.zeros((2 * MOST_POINTS, 3), np.int64),
+        np.zeros((6 * MOST_POINTS, 2), np.int64),
+        np.zeros((3, MOST_CLIPPED, 3)),
+        np.zeros((3, MOST_CLIPPED, 2), np.int64),
+        np.zeros((MOST_CLIPPED, 7)),
+        np.zeros(MOST_CLIPPED, np.int64),
+    )

@@ -1,0 +1,1 @@
+"""Loops of the narrow phase between convex shapes."""

@@ -1,0 +1,76 @@
+"""Where rigid bodies are for collision: frames of their shapes, boxes around them; which contacts may close soon."""
+
+import math
+
+from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, subtract
+from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
+from pliant.jit import kernel
+from pliant.kernels.cpu.collide.solids import core_of, reach_along, rounding
+from pliant.kernels.shapes import MESH, PLANE
+
+
+@kernel
+def _triple(a, i):
+    return (a[i, 0], a[i, 1], a[i, 2])
+
+
+@kernel
+def shape_frames(position, rotation, principal, centre, origin_out, frame_out):
+    """Origins (b, 3) and rotation matrices (b, 9) of the shapes of bodies: the state turns principal axes about centres
+    of mass, which lie at `centre` (b, 3) in the shapes' frames."""
+    for i in range(len(position)):
+        q = (rotation[i, 0], rotation[i, 1], rotation[i, 2], rotation[i, 3])
+        p = (principal[i, 0], -principal[i, 1], -principal[i, 2], -principal[i, 3])
+        frame = quaternion_matrix(quaternion_multiply(q, p))
+        origin = subtract(_triple(position, i), multiply_vector(frame, _triple(centre, i)))
+        for c in range(9):
+            frame_out[i, c] = frame[c]
+        for c in range(3):
+            origin_out[i, c] = origin[c]
+
+
+@kernel
+def body_boxes(code, parameter, index, hulls, origin, frame, margin, low_out, high_out):
+    """Boxes (b, 3) around convex bodies, wider by a margin (b,) [m]; infinite around planes, empty around meshes."""
+    for i in range(len(code)):
+        empty, infinite = code[i] == MESH, code[i] == PLANE
+        p = (parameter[i, 0], parameter[i, 1], parameter[i, 2], parameter[i, 3])
+        solid = (code[i], p, index[i], hulls.points)
+        core = core_of(solid, hulls, 0.0)
+        for c in range(3):
+            if empty or infinite:
+                low_out[i, c], high_out[i, c] = (-math.inf, math.inf) if infinite else (math.inf, -math.inf)
+                continue
+            d = (frame[i, 3 * c], frame[i, 3 * c + 1], frame[i, 3 * c + 2])
+            wide = rounding(solid) + margin[i]
+            high_out[i, c] = origin[i, c] + reach_along(core, hulls.points, d) + wide
+            low_out[i, c] = origin[i, c] - reach_along(core, hulls.points, (-d[0], -d[1], -d[2])) - wide
+
+
+@kernel
+def closing(node, weight, body, point, normal, gap, slack, velocity, body_position, node_count, h, acceleration, out):
+    """Whether contacts may close soon, out (k,): within two steps of h [s] at the present velocities (triples, 3), or
+    their gap is below the slack (k,) [m] already."""
+    for k in range(len(gap)):
+        n, approach = _triple(normal, k), 0.0
+        for j in range(4):
+            if node[k, j] >= 0:
+                approach += weight[k, j] * dot(n, _triple(velocity, node[k, j]))
+        for side in range(2):
+            b = body[k, side]
+            if b >= 0:
+                first = node_count + 2 * b
+                arm = subtract(_triple(point, k), _triple(body_position, b))
+                speed = add(_triple(velocity, first), cross(_triple(velocity, first + 1), arm))
+                approach += (1.0 - 2.0 * side) * dot(n, speed)
+        out[k] = gap[k] + 2.0 * h * (min(approach, 0.0) - h * acceleration) <= slack[k]
+
+
+@kernel
+def places_of_points(points, body, position, rotation, out):
+    """Where points (m, 3) fixed in the principal frames of bodies (m,) are."""
+    for k in range(len(points)):
+        b = body[k]
+        frame = quaternion_matrix((rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]))
+        p = add(_triple(position, b), multiply_vector(frame, _triple(points, k)))
+        out[k, 0], out[k, 1], out[k, 2] = p[0], p[1], p[2]

@@ -1,0 +1,42 @@
+"""Contacts of all candidate pairs of convex bodies in one call."""
+
+from pliant.jit import kernel
+from pliant.kernels.cpu.collide.convex import convex_pair
+
+
+@kernel
+def _triple(array, i):
+    return (array[i, 0], array[i, 1], array[i, 2])
+
+
+@kernel
+def _frame(frames, i):
+    f = frames[i]
+    return (f[0, 0], f[0, 1], f[0, 2], f[1, 0], f[1, 1], f[1, 2], f[2, 0], f[2, 1], f[2, 2])
+
+
+@kernel
+def _parameter(parameters, i):
+    return (parameters[i, 0], parameters[i, 1], parameters[i, 2], parameters[i, 3])
+
+
+@kernel
+def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, reach, most, scratch, pair_out, out):
+    """Contacts of pairs (k, 2) of solids, sorted as the pairs are: how many there are, or would be with more room.
+
+    Of each solid: codes (n,), parameters (n, 4) with the margin, index (n,) of its hull (or of a triangle's first
+    corner in hulls.points), positions (n, 3), frames (n, 3, 3). reach (k,) [m]. pair_out (c,): which pair; out:
+    `ContactPoints` of c rows. Where more are needed, call again with as many rows as were counted.
+    """
+    count = 0
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        found = convex_pair(
+            (codes[a], _parameter(parameters, a), index[a], hulls.points), _triple(positions, a), _frame(frames, a),
+            (codes[b], _parameter(parameters, b), index[b], hulls.points), _triple(positions, b), _frame(frames, b),
+            hulls, reach[k], most, scratch, out, count,
+        )  # fmt: skip
+        for row in range(count, min(count + found, pair_out.shape[0])):
+            pair_out[row] = k
+        count += found
+    return count

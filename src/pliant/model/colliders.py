@@ -1,0 +1,160 @@
+"""What may touch in a scene: from bodies to solids and surfaces."""
+
+import numpy as np
+
+from pliant.collide.detect import SLACK, Colliders
+from pliant.collide.hull import build_hulls, sharp_margin
+from pliant.collide.meshed import Meshed
+from pliant.collide.mixed import Mixed
+from pliant.collide.shapes import code_of, hull_points, parameters
+from pliant.collide.solids import Solids
+from pliant.collide.surface_contacts import Surfaces
+from pliant.collide.things import Things
+from pliant.errors import SceneError
+from pliant.kernels.collide import DEPTH
+from pliant.kernels.device import Device
+from pliant.kernels.shapes import HULL, MESH
+from pliant.rotations import rotation_matrix
+from pliant.scene.scene import Scene
+
+# Thickness of a surface of which the user says nothing, in parts of its mean edge.
+THICKNESS = 0.01
+
+
+def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
+    """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
+    softs, rigids = scene.soft_bodies, scene.rigid_bodies
+    _refuse_torques(scene)
+    things = _things(scene, softs, rigids, bodies["immobile"])
+    solids = _solids(device, things, rigids, bodies)
+    meshed = _meshed(device, things, softs, rigids, node_start, bodies)
+    sizes = np.concatenate([_sizes(softs), np.where(np.isinf(solids.radius), 0.0, solids.radius)])
+    mixed = None
+    if meshed and len(solids.convex) + len(solids.planes):
+        loose = np.concatenate([free.any(axis=1), ~bodies["immobile"][meshed.mesh_body]])
+        mixed = Mixed(meshed, solids, loose)
+    acceleration = float(np.linalg.norm(scene.gravity))
+    return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration)
+
+
+def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Things:
+    """All bodies as contacts see them."""
+    both = [*softs, *rigids]
+
+    def column(name: str, kind=float, none=np.nan):
+        values = (getattr(body, name) for body in both)
+        return np.array([none if value is None else value for value in values], kind)
+
+    return Things(
+        len(softs),
+        column("friction"),
+        column("restitution"),
+        column("collide", bool, True),
+        np.concatenate([np.zeros(len(softs), bool), immobile]),
+        column("group", np.int64, 1),
+        column("mask", np.int64, 0),
+        _excluded(scene, both),
+        _touching_itself(softs, rigids, (None, True)),
+        _touching_itself(softs, rigids, (True,)),
+        column("thickness"),
+        *_rules(scene, both),
+    )
+
+
+def _refuse_torques(scene: Scene) -> None:
+    """Raise if a body asks for a resistance against rolling or turning on the spot, which contacts do not have yet."""
+    for body in scene.bodies:
+        for name in ("rolling_friction", "torsional_friction"):
+            if getattr(body, name):
+                raise SceneError(f"{name} of {body.name!r} is not available yet; leave it out")
+
+
+def _touching_itself(softs: list, rigids: list, answers: tuple) -> np.ndarray:
+    """Whether bodies (t,) are soft, collide, and have one of these answers to whether they touch themselves."""
+    own = [body.collide and body.self_contact in answers for body in softs]
+    return np.array(own + [False] * len(rigids), bool)
+
+
+def _excluded(scene: Scene, bodies: list) -> np.ndarray:
+    """Sorted keys first * count + second of pairs that a joint or the user keeps from colliding."""
+    index, pairs = {id(body): i for i, body in enumerate(bodies)}, set()
+    for joint in scene.joints:
+        ends = [index[id(thing)] for thing in (joint.things[:1] + joint.things[-1:]) if id(thing) in index]
+        if not joint.collide and len(ends) == 2:
+            pairs.add((min(ends), max(ends)))
+    pairs |= {tuple(sorted((index[id(rule.a)], index[id(rule.b)]))) for rule in scene.contact_rules if not rule.collide}
+    return np.array(sorted(i * len(bodies) + j for i, j in pairs), np.int64)
+
+
+def _rules(scene: Scene, bodies: list) -> tuple[np.ndarray, ...]:
+    """Sorted keys of pairs with coefficients of their own, their friction and restitution."""
+    index, rules = {id(body): i for i, body in enumerate(bodies)}, []
+    for rule in scene.contact_rules:
+        if rule.collide:
+            i, j = sorted((index[id(rule.a)], index[id(rule.b)]))
+            numbers = (np.nan if value is None else value for value in (rule.friction, rule.restitution))
+            rules.append((i * len(bodies) + j, *numbers))
+    keys, friction, restitution = np.array(sorted(rules), float).reshape(-1, 3).T
+    return keys.astype(np.int64), friction, restitution
+
+
+def _solids(device: Device, things: Things, rigids: list, bodies: dict) -> Solids:
+    """The convex bodies; what does not collide has the code of a mesh, which takes no part."""
+    count = len(rigids)
+    code, index = np.full(count, MESH, np.int64), np.zeros(count, np.int64)
+    parameter, clouds, hulls = np.zeros((count, 4)), [], []
+    for i, body in enumerate(rigids):
+        if not body.collide:
+            continue
+        code[i] = code_of(body.shape)
+        parameter[i, :3] = parameters(body.shape)
+        parameter[i, 3] = sharp_margin(code[i], parameter[i])
+        if code[i] == HULL:
+            index[i] = len(clouds)
+            clouds.append(hull_points(body.shape))
+            hulls.append(i)
+    tables, margins = build_hulls(clouds)
+    deep, depths = build_hulls(clouds, DEPTH)
+    parameter[hulls, 3] = margins
+    frames = (bodies["principal_rotation"], bodies["centre"], bodies["body_radius"])
+    return Solids(device, things, code, parameter, index, tables, deep, np.append(depths, 0.0), *frames)
+
+
+def _sizes(softs: list) -> np.ndarray:
+    """Mean edge (s,) [m] of the meshes of soft bodies, of tets of ten nodes half of it."""
+    sizes = []
+    for body in softs:
+        ends = body.mesh.points[body.mesh.edges]
+        sizes.append(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean() / body.mesh.order)
+    return np.array(sizes, float)
+
+
+def _meshed(device: Device, things: Things, softs: list, rigids: list, node_start, bodies: dict) -> Meshed | None:
+    """The boundaries of soft bodies and the rigid meshes; None where there are none that collide."""
+    nodes = int(node_start[-1])
+    triangles, size, thing = [], [np.zeros(0)], [np.zeros(0, np.int64)]
+    points, owner, count = [np.zeros((0, 3))], [np.zeros(0, np.int64)], nodes
+    for i, (body, edge) in enumerate(zip(softs, _sizes(softs))):
+        thing.append(np.full(len(body.nodes), i))
+        size.append(np.full(len(body.nodes), edge))
+        if body.collide:
+            triangles.append(body.mesh.boundary_triangles + node_start[i])
+    for i, body in enumerate(rigids):
+        if not body.collide or code_of(body.shape) != MESH:
+            continue
+        surface = body.shape.surface
+        triangles.append(surface.triangles + count)
+        points.append((surface.points - bodies["centre"][i]) @ rotation_matrix(bodies["principal_rotation"][i]))
+        owner.append(np.full(len(surface.points), i))
+        thing.append(np.full(len(surface.points), len(softs) + i))
+        ends = surface.points[surface.triangles]
+        size.append(np.full(len(surface.points), np.linalg.norm(ends - np.roll(ends, 1, axis=1), axis=2).mean()))
+        count += len(surface.points)
+    if not triangles:
+        return None
+    rest = np.concatenate([*(body.mesh.points for body in softs), *points])
+    thing, size = np.concatenate(thing), np.concatenate(size)
+    said = things.thickness[thing]
+    radius = np.where(np.isnan(said), THICKNESS * size, said)
+    surfaces = Surfaces(device, np.concatenate(triangles), thing, rest, things.all_pairs())
+    return Meshed(surfaces, radius, size, thing, np.concatenate(points), np.concatenate(owner))

@@ -1,0 +1,104 @@
+"""What bodies and pairs of bodies say about their contacts."""
+
+import operator
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pliant.checks import number
+from pliant.errors import SceneError
+
+ALL_GROUPS = 2**63 - 1
+"""The mask of a body that collides with every group: 63 bits."""
+
+OVERLAPS = ("resolve", "refuse")
+"""What becomes of bodies that overlap at the start: they are pushed apart; the scene is an error."""
+
+
+@dataclass(eq=False, kw_only=True)
+class ContactOptions:
+    """What every body says about its contacts.
+
+    friction: Coulomb's coefficient, restitution: 0..1, both None to take what the other body in a contact says (0.5
+    and 0 if neither does). rolling_friction, torsional_friction [m]: the torque that resists rolling, or turning about
+    the normal, is at most this length times the normal force; None for none, unless the other body says one.
+    collide: False to pass through everything. group: the groups (bits) to which the body belongs, mask: those with
+    which it collides; in a contact each body's mask must hold a group of the other. thickness [m]: contacts act at this
+    distance from the surface of a soft body or a rigid mesh; None to leave it to the engine.
+    """
+
+    friction: float | None = None
+    restitution: float | None = None
+    rolling_friction: float | None = None
+    torsional_friction: float | None = None
+    collide: bool = True
+    group: int = 1
+    mask: int = ALL_GROUPS
+    thickness: float | None = None
+
+    def check_contact(self) -> None:
+        for key in ("friction", "rolling_friction", "torsional_friction"):
+            setattr(self, key, _optional(getattr(self, key), key, low=0))
+        self.restitution = _optional(self.restitution, "restitution", low=0, high=1)
+        self.thickness = _optional(self.thickness, "thickness", low=0, open_low=True)
+        self.collide = bool(self.collide)
+        self.group, self.mask = _bits(self.group, "group"), _bits(self.mask, "mask")
+
+    def may_touch(self, other: "ContactOptions") -> bool:
+        """Whether this body and another accept each other: both collide, and each mask holds a group of the other."""
+        accepted = self.mask & other.group and other.mask & self.group
+        return bool(self.collide and other.collide and accepted)
+
+
+CONTACT_KEYS = tuple(option.name for option in fields(ContactOptions))
+"""The names of these options, in scene files too."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactRule:
+    """What a scene says of the contact of two bodies `a` and `b`, in either order.
+
+    collide: False when they pass through each other. friction, restitution: in place of what the bodies say; None to
+    leave it to them.
+    """
+
+    a: Any
+    b: Any
+    collide: bool = True
+    friction: float | None = None
+    restitution: float | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "friction", _optional(self.friction, "contact friction", low=0))
+        object.__setattr__(self, "restitution", _optional(self.restitution, "contact restitution", low=0, high=1))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the two bodies."""
+        return frozenset((self.a.name, self.b.name))
+
+    def says_the_same(self, other: "ContactRule") -> bool:
+        """Whether another rule of the same pair is no other rule."""
+        keys = ("names", "collide", "friction", "restitution")
+        return all(getattr(self, key) == getattr(other, key) for key in keys)
+
+    def __str__(self) -> str:
+        if not self.collide:
+            return "they do not collide"
+        said = {"friction": self.friction, "restitution": self.restitution}
+        return ", ".join(f"{key} {value:g}" for key, value in said.items() if value is not None)
+
+
+def _optional(value, name: str, **bounds) -> float | None:
+    return None if value is None else number(value, name, **bounds)
+
+
+def _bits(value, name: str) -> int:
+    """Groups as the bits of a whole number."""
+    rule = f"{name} must be a whole number from 0 to {ALL_GROUPS} (63 bits, one for each group)"
+    try:
+        bits = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        bits = None
+    if bits is None or not 0 <= bits <= ALL_GROUPS:
+        raise SceneError(f"{rule}, got {value!r}")
+    return bits

@@ -1,0 +1,95 @@
+"""Contacts where a step leads: found again at the end of a step, in place of those foreseen at its start."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.collide.contacts import Contacts, joined, no_contacts
+from pliant.collide.detect import detect
+from pliant.kernels.device import Device
+from pliant.model.state import State
+from pliant.rows import contacts as contact_rows
+from pliant.solve.problem import Problem
+
+
+def contacts_ahead(
+    problem: Problem, started: Contacts, u: np.ndarray, last: np.ndarray, share: float
+) -> tuple[Problem, np.ndarray, bool]:
+    """The problem with the contacts at the positions to which velocities u (triples, 3) lead, or where things meet on
+    their way there; these velocities; and whether nothing meets.
+
+    started: contacts at the start of the step, which say what penetrations there were. last (triples, 3): velocities at
+    whose end the contacts so far were found. Those between things that touch no more are kept: without them, the next
+    iterate might bring them back, and so on. share: how far to go from there: halfway ends oscillations between two
+    iterates, each of which is the answer to the contacts of the other.
+    """
+    model, h = problem.model, problem.h
+    u, clear = before_meeting(problem, u)
+    u = last + share * (u - last)
+    there = _moved(model.device, problem.state, u, h)
+    contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
+    allowed = _allowed(contacts, started, h)
+    rows, index = contact_rows.fill(model, contacts, allowed, there.body_position, problem.before, u, h)
+    return problem.with_rows(problem.rows.with_contacts(contacts, rows, index)), u, clear
+
+
+def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
+    """The problem's contacts between things of which none was found now; their gaps as velocities that differ by
+    `change` (triples, 3) from those at which they were found make them."""
+    rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
+    now = np.unique(np.sort(found.thing, axis=1) @ (count, 1))
+    gone = ~np.isin(np.sort(contacts.thing, axis=1) @ (count, 1), now)
+    if not gone.any():
+        return no_contacts()
+    table, rate = rows.table, np.empty(rows.table.target.shape)
+    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
+    kept = contacts.these(gone)
+    return replace(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
+
+
+def before_meeting(problem: Problem, u: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Velocities that go as far as things may before they meet where u (triples, 3) leads, and whether these are u."""
+    share = shares_before_meeting(problem, u)
+    clear = bool(share.min(initial=1.0) >= 1.0)
+    return (u if clear else share[:, None] * u), clear
+
+
+def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """The parts (triples,) of velocities u (triples, 3) with which things go no further than to where they meet."""
+    h, n = problem.h, problem.model.node_count
+    there = _moved(problem.model.device, problem.state, u, h)
+    nodes, bodies = problem.model.colliders.times(problem.state, there, h * u[n::2], h * u[n + 1 :: 2])
+    return np.concatenate([nodes, np.repeat(bodies, 2)])
+
+
+def _moved(device: Device, state: State, u: np.ndarray, h: float) -> State:
+    """The state with everything where velocities u lead within h [s], and moving with them."""
+    n, rotation = len(state.x), state.body_rotation.copy()
+    spin = np.ascontiguousarray(u[n + 1 :: 2])
+    device.rigid.turn_bodies(h * spin, rotation)
+    return replace(
+        state,
+        x=state.x + h * u[:n],
+        v=u[:n],
+        body_position=state.body_position + h * u[n::2],
+        body_rotation=rotation,
+        body_velocity=u[n::2],
+        body_angular_velocity=spin,
+    )
+
+
+def _allowed(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
+    """Gaps (k,) [m] with which the step may end: of contacts that were there at its start what they allowed, of others
+    that of the deepest penetration between the same two things."""
+    allowed = np.zeros(len(contacts))
+    then = contact_rows.allowed_gaps(started, h)
+    deep = np.flatnonzero(then < 0.0)
+    if not len(deep) or not len(contacts):
+        return allowed
+    known = dict(zip(started.key.tolist(), then.tolist()))
+    depth: dict[tuple[int, int], float] = {}
+    for k in deep:
+        pair = tuple(started.thing[k].tolist())
+        depth[pair] = min(depth.get(pair, 0.0), float(then[k]))
+    pairs = zip(contacts.key.tolist(), map(tuple, contacts.thing.tolist()))
+    return np.array([known.get(key, depth.get(pair, 0.0)) for key, pair in pairs])
