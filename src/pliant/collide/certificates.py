@@ -11,15 +11,13 @@ from pliant.collide.meshed import Meshed
 CLEARANCE = 0.5
 # Deformation, in parts of its edges, up to which a body that was not clear of itself is not looked at again.
 HARDLY = 0.2
-# Distances [m] beyond which nothing is proved of what runs away.
-FAR = 1e60
 
 
 class Certificates:
     """Proofs for the surfaces of a scene."""
 
     def __init__(self, meshed: Meshed):
-        self.meshed = meshed
+        self.meshed, self.misfit = meshed, meshed.surfaces.device.collide.misfit.largest_misfit
         vertices = meshed.surfaces.index.vertices
         things = meshed.thing[vertices]
         order = np.argsort(things, kind="stable")
@@ -33,6 +31,7 @@ class Certificates:
             int, tuple[np.ndarray, bool]
         ] = {}  # shapes of bodies, and whether they were clear of themselves
         self.size = meshed.size[self.vertices[self.starts]]
+        self.radius = self._most(meshed.radius)
 
     def may_touch(self, x: np.ndarray, reach: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces at x (p, 3) may be closer than their radii and reaches (p,) [m]: to others, to
@@ -41,9 +40,13 @@ class Certificates:
         low, high = self._boxes(x)
         return self._boxes_meet(low, high, wide), self._may_touch_itself(x, wide)
 
+    def clear(self, x: np.ndarray) -> bool:
+        """Whether no body at x (p, 3) may touch itself."""
+        return not self._may_touch_itself(x, self.radius)
+
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
-        wide = self._most(self.meshed.radius)
+        wide = self.radius
         low, high = self._boxes(x)
         last_low, last_high = self._boxes(y)
         others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), wide)
@@ -75,7 +78,7 @@ class Certificates:
             return False
         known, clear = self.known.get(k, (None, False))
         # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
-        if known is not None and 2 * _deformation(known, x[own]) < (allowance if clear else HARDLY * self.size[k]):
+        if known is not None and 2 * self.misfit(known, x, own) < (allowance if clear else HARDLY * self.size[k]):
             return clear
         self.known[k] = x[own].copy(), self._is_clear(k, x)
         return self.known[k][1]
@@ -86,13 +89,3 @@ class Certificates:
         reach = np.where(self.meshed.thing == thing, 0.5 * CLEARANCE * self.size[k], -np.inf)
         found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach)
         return not np.any(self.meshed.thing[found.nodes[:, 0]] == thing)
-
-
-def _deformation(first: np.ndarray, second: np.ndarray) -> float:
-    """The largest distance (k, 3) between points and the same moved rigidly to where they are now, about [m]."""
-    a, b = first - first.mean(axis=0), second - second.mean(axis=0)
-    if not np.abs(b).max(initial=0.0) < FAR:
-        return np.inf
-    u, _, v = np.linalg.svd(b.T @ a)
-    turn = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ v))]) @ v
-    return float(np.sqrt(((b - a @ turn.T) ** 2).sum(axis=1).max(initial=0.0)))

@@ -34,6 +34,9 @@ class Colliders:
 
     def __post_init__(self):
         self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
+        # nothing may touch anything but itself
+        few = self.mixed is None and len(self.solids.convex) < 2 and self.certificates is not None
+        self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
 
     def without(self, pairs: np.ndarray) -> "Colliders":
         """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
@@ -48,6 +51,10 @@ class Colliders:
         """Whether anything may touch anything."""
         return len(self.solids.convex) + len(self.solids.planes) > 1 or self.meshed is not None
 
+    def clear(self, x: np.ndarray) -> bool:
+        """Whether nothing touches at positions x (n, 3) of the nodes, of what can touch nothing but itself."""
+        return self.lonely and self.certificates.clear(x)
+
     def size_of(self, contacts: Contacts) -> np.ndarray:
         """The size (k,) [m] of the smaller of the two things that touch; planes have none."""
         sizes = np.where(self.slack > 0.0, self.slack, np.inf)[contacts.thing].min(axis=1)
@@ -57,6 +64,8 @@ class Colliders:
         """All contacts at a state's positions that may close within about two steps of h [s]."""
         # what is not finite is told elsewhere
         if not self.any or not np.isfinite(state.x.sum() + state.body_position.sum()):
+            return no_contacts()
+        if self.clear(state.x):
             return no_contacts()
         found = self._found(state, h)
         if not len(found):
