@@ -7,9 +7,9 @@ import numpy as np
 
 from pliant.collide.meshed import Meshed
 
-# Distance that a body has to all its other parts for a proof, in parts of its edges.
+# Distances within a body up to which they are looked for, in parts of its edges.
 CLEARANCE = 0.5
-# Deformation, in parts of its edges, up to which a body that was not clear of itself is not looked at again.
+# Deformation, in parts of its edges, up to which a body that was too close to itself is not looked at again.
 HARDLY = 0.2
 
 
@@ -73,19 +73,22 @@ class Certificates:
     def _clear(self, k: int, x: np.ndarray, wide: float) -> bool:
         """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours at rest."""
         own = self.vertices[self.starts[k] : self.ends[k]]
-        allowance = CLEARANCE * self.size[k] - 2 * wide
-        if allowance <= 0:
-            return False
-        known, clear = self.known.get(k, (None, False))
-        # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
-        if known is not None and 2 * self.misfit(known, x, own) < (allowance if clear else HARDLY * self.size[k]):
-            return clear
-        self.known[k] = x[own].copy(), self._is_clear(k, x)
-        return self.known[k][1]
+        known, distance = self.known.get(k, (None, 0.0))
+        if known is not None:
+            # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
+            change = 2 * self.misfit(known, x, own)
+            if distance - change > 2 * wide:
+                return True
+            if distance <= 2 * wide and change < HARDLY * self.size[k]:
+                return False
+        self.known[k] = x[own].copy(), self._distance(k, x)
+        return self.known[k][1] > 2 * wide
 
-    def _is_clear(self, k: int, x: np.ndarray) -> bool:
-        """Whether no two parts of a body that are not neighbours are closer than its clearance."""
-        thing = self.things[k]
-        reach = np.where(self.meshed.thing == thing, 0.5 * CLEARANCE * self.size[k], -np.inf)
+    def _distance(self, k: int, x: np.ndarray) -> float:
+        """The least distance [m] of two parts of a body that are not neighbours, as far as it is below its
+        clearance."""
+        thing, clearance = self.things[k], CLEARANCE * self.size[k]
+        reach = np.where(self.meshed.thing == thing, 0.5 * clearance, -np.inf)
         found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach)
-        return not np.any(self.meshed.thing[found.nodes[:, 0]] == thing)
+        own = found.distance[self.meshed.thing[found.nodes[:, 0]] == thing]
+        return min(clearance, float(own.min(initial=np.inf)))
