@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from drop_checks import Watch
 from pliant.benchmarks.contact import moved, pyramid, stack_scene, tower
+from pliant.collide.intersections import CROSSING, intersections
+from random_drops import Drop
 
 G = 9.81
 
@@ -68,3 +71,12 @@ def test_three_soft_cubes_stand_on_each_other():
     weight = 8 * G
     below = [sim.contact_force(cube, under)[2] for cube, under in zip(cubes, [floor, *cubes])]
     assert below == pytest.approx([3 * weight, 2 * weight, weight], rel=1e-2)
+
+
+def test_a_body_that_would_pass_through_itself_does_not():
+    """A proof that a body is clear of itself where a step ends must follow from where it began."""
+    sim = Watch(Drop(5)).sim
+    for _ in range(14):
+        sim.step()
+        surfaces = sim.model.colliders.meshed
+        assert not np.any(intersections(surfaces.surfaces, surfaces.places(sim.state))[1] == CROSSING)

@@ -40,9 +40,9 @@ class Certificates:
         low, high = self._boxes(x)
         return self._boxes_meet(low, high, wide), self._may_touch_itself(x, wide)
 
-    def clear(self, x: np.ndarray) -> bool:
-        """Whether no body at x (p, 3) may touch itself."""
-        return not self._may_touch_itself(x, self.radius)
+    def clear(self, x: np.ndarray, renew: bool) -> bool:
+        """Whether no body at x (p, 3) may touch itself; renew: whether x is where nothing has met before."""
+        return not self._may_touch_itself(x, self.radius, renew)
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
@@ -50,7 +50,8 @@ class Certificates:
         low, high = self._boxes(x)
         last_low, last_high = self._boxes(y)
         others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), wide)
-        return others, self._may_touch_itself(x, wide) or self._may_touch_itself(y, wide)
+        # what has passed through itself on the way may be clear at its end: that must follow from the start
+        return others, self._may_touch_itself(x, wide) or self._may_touch_itself(y, wide, renew=False)
 
     def _most(self, values: np.ndarray) -> np.ndarray:
         return np.maximum.reduceat(values[self.vertices], self.starts)
@@ -67,11 +68,12 @@ class Certificates:
         apart = (low[:, None] > high[None]).any(axis=2)
         return bool(np.any(self.mutual & ~apart & ~apart.T))
 
-    def _may_touch_itself(self, x: np.ndarray, wide: np.ndarray) -> bool:
-        return any(not self._clear(int(k), x, wide[k]) for k in self.itself)
+    def _may_touch_itself(self, x: np.ndarray, wide: np.ndarray, renew: bool = True) -> bool:
+        return any(not self._clear(int(k), x, wide[k], renew) for k in self.itself)
 
-    def _clear(self, k: int, x: np.ndarray, wide: float) -> bool:
-        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours at rest."""
+    def _clear(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
+        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours at rest; renew: or may be
+        looked at anew."""
         own = self.vertices[self.starts[k] : self.ends[k]]
         known, distance = self.known.get(k, (None, 0.0))
         if known is not None:
@@ -79,8 +81,10 @@ class Certificates:
             change = 2 * self.misfit(known, x, own)
             if distance - change > 2 * wide:
                 return True
-            if distance <= 2 * wide and change < HARDLY * self.size[k]:
+            if not renew or (distance <= 2 * wide and change < HARDLY * self.size[k]):
                 return False
+        if not renew:
+            return False
         self.known[k] = x[own].copy(), self._distance(k, x)
         return self.known[k][1] > 2 * wide
 
@@ -91,4 +95,14 @@ class Certificates:
         reach = np.where(self.meshed.thing == thing, 0.5 * clearance, -np.inf)
         found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach)
         own = found.distance[self.meshed.thing[found.nodes[:, 0]] == thing]
-        return min(clearance, float(own.min(initial=np.inf)))
+        return min(clearance, float(own.min(initial=np.inf)), self._least_height(thing, x))
+
+    def _least_height(self, thing: int, x: np.ndarray) -> float:
+        """The least height [m] of a triangle of a body: parts that only a triangle separates are no contacts, and not
+        nearer than that."""
+        triangles = self.meshed.surfaces.index.triangles
+        corners = x[triangles[self.meshed.thing[triangles[:, 0]] == thing]]
+        sides = corners - np.roll(corners, 1, axis=1)
+        area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+        longest = np.sqrt((sides**2).sum(axis=2).max(axis=1))
+        return float((area / np.maximum(longest, 1e-300)).min(initial=np.inf))

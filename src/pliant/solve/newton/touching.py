@@ -24,7 +24,8 @@ def contacts_ahead(
     iterates, each of which is the answer to the contacts of the other.
     """
     model, h = problem.model, problem.h
-    if not len(problem.rows.contacts) and model.colliders.clear(problem.state.x + h * u[: model.node_count]):
+    ends = problem.state.x + h * u[: model.node_count]
+    if not len(problem.rows.contacts) and model.colliders.clear(ends, renew=False):
         return problem, u, True
     u, clear = before_meeting(problem, u)
     u = last + share * (u - last)
