@@ -10,20 +10,14 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli.group import main
-from pliant.collide.shapes import CODES
 from pliant.output.drawing import tessellate
 from pliant.output.scene_view import picture, triangulation
-from pliant.scene.shapes import SHAPES
 from pliant.scene_file.files import load, same, save
 from scene_texts import errors, put
 
 TETRAHEDRON = [[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 GROUND = '[[rigid]]\nname = "ground"\nstatic = true\nshape = { heightfield = { size = [2, 3], %s } }\n'
 ROCK = '[[rigid]]\nname = "rock"\nmass = 1\nshape = { hull = %s }\n'
-
-collisions_know_all_shapes = pytest.mark.skipif(
-    not set(SHAPES) <= set(CODES), reason="the collision room has no code for cones, hulls and heightfields yet"
-)
 
 
 def hills(nx=4, ny=3):
@@ -112,7 +106,6 @@ def test_heightfield_is_drawn_over_its_rectangle_facing_up():
     np.testing.assert_allclose(area, 2 * 3 / 24, rtol=1e-12)  # seen from above, all alike
 
 
-@collisions_know_all_shapes
 def test_pictures_show_them():
     scene = all_of_them()
     seen = picture(scene.simulate(dt=0.01, threads=1), size=(96, 64))
@@ -313,7 +306,6 @@ def test_files_that_are_no_heights_are_refused(tmp_path):
     assert "at least 2 by 2, got an array of shape" in errors(put(tmp_path, GROUND % 'file = "empty.csv"'))[0]
 
 
-@collisions_know_all_shapes
 def test_checkpoints_hold_them(tmp_path):
     for scene in (all_of_them(), all_of_them(40)):
         sim = scene.simulate(dt=0.01, threads=1).step(2)
@@ -323,7 +315,6 @@ def test_checkpoints_hold_them(tmp_path):
         assert sim.step(2).state.body_position.tobytes() == resumed.step(2).state.body_position.tobytes()
 
 
-@collisions_know_all_shapes
 def test_check_tells_them(tmp_path):
     save(all_of_them(), tmp_path / "a.toml")
     result = CliRunner().invoke(main, ["check", str(tmp_path / "a.toml")])

@@ -58,7 +58,7 @@ class DenseSystem:
         return answer.reshape(-1, 3), 1
 
     def _substituted(self, right: np.ndarray) -> np.ndarray:
-        self.kernels.dense.solve_lower(self.factors, right)
+        self.kernels.two_level.solve_dense(self.factors, right)
         return right
 
     roughly_solve = solve

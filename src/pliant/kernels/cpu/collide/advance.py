@@ -70,6 +70,15 @@ def _pose(position, rotation, to_shape, centre, motion, turn, i, t):
 
 
 @kernel
+def _advanced(t, distance, first, closing):
+    """The part t of the way, advanced by what the distance [m] of two cores allows, which was `first` at its start and
+    closes by at most `closing` [m] on the whole way; 1 where that leaves some of it."""
+    if closing * (1.0 - t) < distance:
+        return 1.0
+    return min(t + (distance - 0.5 * LEFT * first) / closing, 1.0)
+
+
+@kernel
 def solid_times(pairs, code, parameter, index, hulls, bodies, motion, turn, radius, scratch, out):
     """The part of their motion, out (k,), that pairs (k, 2) of solids may go before their cores meet, else 1.
 
@@ -100,14 +109,9 @@ def solid_times(pairs, code, parameter, index, hulls, bodies, motion, turn, radi
                 out[k] = t
                 break
             n = multiply_vector(frame_b, scale(1.0 / norm(v), v))
-            closing = turning - dot(n, relative)
-            if closing * (1.0 - t) < distance:
-                out[k] = 1.0
-                break
-            t += (distance - 0.5 * LEFT * first) / closing
+            t = _advanced(t, distance, first, turning - dot(n, relative))
             out[k] = t
             if t >= 1.0:
-                out[k] = 1.0
                 break
 
 
@@ -145,12 +149,7 @@ def triangle_times(
                 node = triangles[tri, j]
                 gone = subtract(_triple(end, node), _triple(start, node))
                 fastest = max(fastest, -dot(n, subtract(gone, _triple(motion, b))))
-            closing = turning + fastest
-            if closing * (1.0 - t) < distance:
-                out[k] = 1.0
-                break
-            t += (distance - 0.5 * LEFT * first) / closing
+            t = _advanced(t, distance, first, turning + fastest)
             out[k] = t
             if t >= 1.0:
-                out[k] = 1.0
                 break

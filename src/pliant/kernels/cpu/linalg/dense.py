@@ -38,7 +38,8 @@ def add_dense_rows(start, triples, jacobian, weight, matrix_inout):
 
 @kernel
 def factorise_lower(a_inout):
-    """L of A = L L^T in place of the lower half of A (n, n), one over its diagonal there; whether A is positive."""
+    """L of A = L L^T in place of the lower half of A (n, n), L^T in the upper one, one over the diagonal on it, as
+    `two_level.solve_dense` takes them; whether A is positive."""
     n = a_inout.shape[0]
     for j in range(n):
         row = a_inout[j]
@@ -54,20 +55,7 @@ def factorise_lower(a_inout):
             for k in range(j):
                 total -= other[k] * row[k]
             other[j] = total * inverse
-    return True
-
-
-@kernel
-def solve_lower(a, x_inout):
-    """x = A^-1 x (n,) with the factors of `factorise_lower`."""
-    n = a.shape[0]
     for i in range(n):
-        total = x_inout[i]
-        for k in range(i):
-            total -= a[i, k] * x_inout[k]
-        x_inout[i] = total * a[i, i]
-    for i in range(n - 1, -1, -1):
-        value = x_inout[i] * a[i, i]
-        x_inout[i] = value
-        for k in range(i):
-            x_inout[k] -= a[i, k] * value
+        for j in range(i):
+            a_inout[j, i] = a_inout[i, j]
+    return True
