@@ -16,6 +16,7 @@ class DenseSystem:
     """M + J^T G J over the triples of a model without elements, contacts included; offers what PrimalSystem does."""
 
     linear, dtype = "dense", np.dtype(np.float64)
+    patience = 12  # iterations before sweeps over contacts
     contact_softness = FIRM_CONTACTS
 
     def __init__(self, model):

@@ -8,6 +8,7 @@ from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.increment import Increment
+from pliant.solve.newton.sweeping import may_sweep, sweep
 
 # Armijo's constant.
 SUFFICIENT = 1e-4
@@ -29,6 +30,9 @@ PATIENCE = 12
 MOST_TOUCHES = 16
 # Penetration, relative to the size of what touches, that a converged step may leave.
 PENETRATION = 1e-3
+# Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end; and relative to what is
+# left to correct, while that is large.
+SWEPT, LOOSELY = 0.1, 0.1
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -138,7 +142,10 @@ def minimise(
                 last, trend = None, _Trend()
                 continue
         last = found.size
-        if lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
+        swept = _swept(potential, system, point, info, tolerance, scale)
+        if swept is not None:
+            point, last, trend.renewed = swept, None, True
+        elif lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
     return point.u, info
@@ -154,15 +161,27 @@ def _met(
     point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
     if potential.clear and not len(potential.problem.rows.contacts):
         return point, True
+    swept, gone = _swept(potential, system, point, info, tolerance, scale), 0.0
+    if swept is not None:
+        point, gone = swept, criterion.square(potential.mass, swept.u - point.u)
     left, products = _left_to_correct(system, point.gradient)
     info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
     lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
-    info.residual = criterion.residual(point.gradient, left + lag, scale)
+    info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
     if info.residual > tolerance:
         return point, False
     if potential.clear and potential.penetration(point.u) <= PENETRATION:
         return point, True
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
+
+
+def _swept(potential: Increment, system, point: Point, info: Info, tolerance: float, scale: float) -> Point | None:
+    """Where sweeps over contacts lead, in steps for which Newton's method takes long; None where there are none."""
+    if info.newton_iterations < system.patience or not may_sweep(potential):
+        return None
+    u, sweeps = sweep(potential, (SWEPT * max(tolerance, LOOSELY * info.residual)) ** 2 * scale)
+    info.iterations += sweeps
+    return Point(u, *potential.evaluate(u))
 
 
 def _assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:

@@ -89,10 +89,16 @@ def _allowed(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
     deep = np.flatnonzero(then < 0.0)
     if not len(deep) or not len(contacts):
         return allowed
-    known = dict(zip(started.key.tolist(), then.tolist()))
-    depth: dict[tuple[int, int], float] = {}
-    for k in deep:
-        pair = tuple(started.thing[k].tolist())
-        depth[pair] = min(depth.get(pair, 0.0), float(then[k]))
-    pairs = zip(contacts.key.tolist(), map(tuple, contacts.thing.tolist()))
-    return np.array([known.get(key, depth.get(pair, 0.0)) for key, pair in pairs])
+    count = int(max(started.thing.max(), contacts.thing.max())) + 1
+    pairs, place = np.unique(started.thing[deep] @ (count, 1), return_inverse=True)
+    depth = np.zeros(len(pairs))
+    np.minimum.at(depth, place, then[deep])
+    allowed = _looked_up(pairs, depth, contacts.thing @ (count, 1), allowed)
+    order = np.argsort(started.key, kind="stable")
+    return _looked_up(started.key[order], then[order], contacts.key, allowed)
+
+
+def _looked_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """The values of keys, which are sorted, at those wanted; where there are none, the others."""
+    place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return np.where(keys[place] == wanted, values[place], otherwise)
