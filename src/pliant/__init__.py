@@ -31,6 +31,7 @@ _HOME = {
     "MeshError": "errors",
     "Modes": "readers.modes",
     "Motor": "scene.coordinates",
+    "Mixed": "solve",
     "Newton": "solve",
     "OnLine": "scene.joints",
     "OnPlane": "scene.joints",

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Kind:
     """name: in words, for messages. nodes: of an element. points: at which its law is evaluated and plastic strain
-    kept; springs have none. row_form: whether the dual family has rows for it."""
+    kept; springs have none. row_form: whether the dual family has rows for it; mixed: whether the mixed solver takes
+    it."""
 
     name: str
     nodes: int
     points: int
     row_form: bool
+    mixed: bool = False
 
     @property
     def pairs(self) -> int:
@@ -19,6 +21,6 @@ class Kind:
         return self.nodes * (self.nodes + 1) // 2
 
 
-TET4 = Kind("tets of four nodes", 4, 1, True)
-TET10 = Kind("tets of ten nodes", 10, 4, False)
-SPRING = Kind("springs", 2, 0, True)
+TET4 = Kind("tets of four nodes", 4, 1, True, True)
+TET10 = Kind("tets of ten nodes", 10, 4, False, True)
+SPRING = Kind("springs", 2, 0, True, True)

@@ -157,15 +157,17 @@ class RowPotential:
         self.target[:, 0] += self.rows.friction * (self.slip - self.new_slip)
         self.slip = self.new_slip.copy()
 
-    def mismatch(self, closed: float) -> float:
+    def mismatch(self, closed: float, little: np.ndarray | None = None) -> float:
         """How far the rows are from being met: twice their errors in velocity as kinetic energies [J]; of joints, which
         may hold on to what is far stiffer than that, as a part of the energies of their compliances, and without gaps
-        of up to `closed` of their reach."""
+        of up to `closed` of their reach. little (slices, 3, LANES): errors [m/s] of contacts that count for nothing."""
         if not self.rows.slices:
             return 0.0
         error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
         if closed > 0.0 and self.largest_gap() <= closed:
             error[: self.joints.slices] *= (self.joints.per_reach == 0)[:, None]
+        if little is not None:
+            error *= np.abs(error) > little
         active = self.impulse[:, 0] > 0
         opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
         measure = self.mobility.copy()

@@ -18,6 +18,8 @@ class Info:
     integrator: what a step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation
     inverts elements, or where joints stray). active: rows at a bound. timings: seconds per stage of the step.
 
+    misfit: the largest entry of R S - F that a mixed step leaves (its stretches beside its positions).
+
     parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
     joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
     steps may find theirs. Then work is the sum over all parts, and the step is as
@@ -41,5 +43,6 @@ class Info:
     parts: int = 1
     straying: float = 0.0
     unsettled: bool = False
+    misfit: float = nan
     tangled: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

@@ -8,8 +8,9 @@ from pliant.solve.dual.eliminated import EliminatedSolver
 from pliant.solve.dual.solver import DualSolver
 from pliant.solve.explicit import ExplicitSolver
 from pliant.solve.linear import LinearSolver
+from pliant.solve.mixed import MixedSolver
 from pliant.solve.newton.solver import NewtonSolver
-from pliant.solve.options import Dual, Explicit, Linear, Newton, Xpbd
+from pliant.solve.options import Dual, Explicit, Linear, Mixed, Newton, Xpbd
 from pliant.solve.xpbd import XpbdSolver
 
 # Laws that can be written as rows, and those without a rotation, whose stiffness is constant.
@@ -22,6 +23,8 @@ def make_solver(options, model, state, dtype: str):
     check_solver(options, model)
     if isinstance(options, Newton):
         return NewtonSolver(options, model, state)
+    if isinstance(options, Mixed):
+        return MixedSolver(options, model, state)
     if isinstance(options, Dual):
         return EliminatedSolver(options, model, state) if options.eliminate else DualSolver(options, model, dtype)
     if isinstance(options, Linear):
@@ -33,6 +36,8 @@ def check_solver(options, model) -> None:
     """Refuse what the solver of these options cannot honour."""
     if isinstance(options, Newton):
         _refuse_flow(model)
+    elif isinstance(options, Mixed):
+        _refuse_beyond_mixed(model)
     elif isinstance(options, Dual):
         _refuse_what_is_no_rows(model, "Dual")
     elif isinstance(options, Linear):
@@ -92,6 +97,23 @@ def _refuse_flow(model) -> None:
         finite = own.max_strain[np.isfinite(own.yield_strain) & (own.volume > 0)]
         if np.any(finite >= 1):
             raise SceneError(f"pliant.Newton needs a plasticity max_strain below 1, got {finite.max():g}")
+
+
+def _refuse_beyond_mixed(model) -> None:
+    """Stretches of points that have a law of volumes, and nothing that flows."""
+    if model.elements.plastic:
+        raise SceneError("pliant.Mixed has no plasticity; use pliant.Newton()")
+    for own in model.elements.sets:
+        if not own.facts.rotates:
+            raise SceneError(
+                f"pliant.Mixed is of laws that see rotations, but soft body {_first_body(model, own)!r} is {own.law}; "
+                f"use pliant.Linear() or pliant.Newton()"
+            )
+        if not own.kind.mixed:
+            raise SceneError(
+                f"pliant.Mixed has no stretches for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
+                f"use pliant.Newton()"
+            )
 
 
 def _refuse_beyond_linear(options: Linear, model) -> None:

@@ -75,6 +75,32 @@ class Newton:
 
 
 @dataclass(frozen=True)
+class Mixed:
+    """Mixed variational steps (T): positions, stretches and rotations of elements in turn; any law, stiff or soft.
+
+    outer: most outer iterations, in which the law is taken at the stretches so far; inner: most alternations between
+    rotations and positions in each. tolerance: stop after a correction of at most this part of the step's motion, in
+    the energy norm, if the step is in balance. rotation: "polar" (of the deformation gradient), or "procrustes" (T's
+    own rule, which stalls a little short of the answer). linear: how the linear systems are solved, as of Newton.
+    With outer=1 it is the method of the paper, fast and stable for any stiffness, and says so where a step has not
+    converged.
+    """
+
+    outer: int = 30
+    inner: int = 3
+    tolerance: float = 1e-2
+    rotation: str = "polar"
+    linear: str = "auto"
+
+    def __post_init__(self):
+        _choice(self.rotation, "Mixed rotation", ("polar", "procrustes"))
+        _choice(self.linear, "Mixed linear", LINEAR)
+        number(self.tolerance, "Mixed tolerance", low=0, open_low=True)
+        number(self.outer, "Mixed outer", low=1)
+        number(self.inner, "Mixed inner", low=1)
+
+
+@dataclass(frozen=True)
 class Linear:
     """The constant matrix of linear elasticity, M + h C + h^2 K, factorised once (C 2.4); bodies of the law "linear".
 
@@ -130,4 +156,4 @@ class Xpbd:
         _choice(self.compliance, "Xpbd compliance", ("material", "none"))
 
 
-SOLVERS = {"newton": Newton, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}
+SOLVERS = {"newton": Newton, "mixed": Mixed, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}

@@ -15,8 +15,9 @@ from pliant.errors import SolverError
 from pliant.jit import use_threads
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
+from pliant.solve.mixed import MixedSolver
 from pliant.solve.newton.solver import NewtonSolver
-from pliant.solve.options import Newton
+from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
 from pliant.stepping.dynamics import integrate, predict
@@ -41,13 +42,14 @@ def equilibrium(
 ):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
     solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
-    if not isinstance(solver, Newton):
-        raise SolverError(f"equilibrium needs pliant.Newton(...), got {solver!r}")
+    if not isinstance(solver, Newton | Mixed):
+        raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
     if not isinstance(load_steps, int) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
     sim = Simulation(scene, dt, solver=solver, threads=threads, device=device)
-    euler = replace(solver, integrator="euler")
-    sim.working_solver = NewtonSolver(euler, sim.model, sim.state, STATIC_DIRECT_WORK)
+    mixed = isinstance(solver, Mixed)
+    options, working = (solver, MixedSolver) if mixed else (replace(solver, integrator="euler"), NewtonSolver)
+    sim.working_solver = working(options, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
     with use_threads(sim.thread_choice.most):
         Loading(sim, time, long=not swinging).run(load_steps)

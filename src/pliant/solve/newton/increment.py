@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
+from pliant.kernels.lanes import LANES
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
@@ -18,6 +19,11 @@ from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, war
 
 # The least part of the way that contacts follow the iterates.
 LEAST_SHARE = 0.2
+# Errors of gaps and of sticking, relative to the size of what touches, that count for nothing after many iterations:
+# of contacts that are nearly one, multipliers find which one carries by steps of such errors.
+TOUCHING = (1e-5, 1e-4, 1e-4)
+# Rounding of an element's energy, relative to its stiffness times its volume.
+BLUR = 1e-15
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
 
@@ -50,6 +56,8 @@ class Increment:
         self.predicted = slowed(model, prediction.u, excess) if excess.any() else prediction.u
         self.push = self.device.linalg.triples.multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
+        # what energies of elements, differences of numbers of the size of their stiffness, are rounded by [J]
+        self.blur = BLUR * sum(float(np.vdot(own.mu, own.volume)) for own in model.elements.volumes)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
     def _take_rows(self, shift: np.ndarray) -> None:
@@ -208,8 +216,15 @@ class Increment:
 
     def lag(self, closed: float) -> float:
         """How far what lags behind is from what was last evaluated, as an energy [J]; gaps of joints, relative to
-        their reach, do not count up to `closed`."""
-        return self.row_potential.mismatch(closed)
+        their reach, do not count up to `closed`, which is none at first; then neither do small ones of contacts."""
+        rows = self.problem.rows
+        if not closed or not len(rows.contacts):
+            return self.row_potential.mismatch(closed)
+        little = np.zeros(rows.table.target.shape)
+        size = self.model.colliders.size_of(rows.contacts) / self.h
+        for row, part in enumerate(TOUCHING):
+            little.reshape(-1)[rows.contact_index + row * LANES] = part * size
+        return self.row_potential.mismatch(closed, little)
 
     def go_on_from(self, u: np.ndarray) -> float:
         """Make u the iterate from which on the work of following pressures counts; what it was worth [J]."""

@@ -83,7 +83,9 @@ class _Trend:
         if ratio > SURPRISING and self.whole and not self.renewed:
             self.condition = max(self.condition, energy / max(found.size**2, 1e-300))
         # a geometric series
-        self.slow = energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole else 0.0
+        self.slow = (
+            energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole and not self.renewed else 0.0
+        )
         self.last, self.whole, self.renewed = energy, factor == 1.0, False
         return energy
 
@@ -242,7 +244,7 @@ def _line_search(potential: Increment, system, point: Point, found: _Direction) 
     potential: with them it also counts when the gradient's size is halved.
     """
     slope, best, factor = found.slope, None, 1.0
-    allowance = 100 * ROUNDING * (abs(point.value) + abs(slope))
+    allowance = 100 * ROUNDING * (abs(point.value) + abs(slope)) + potential.blur
     trial = point.u + found.direction
     new = Point(trial, *potential.evaluate(trial))
     if potential.row_potential.joints.slices and slope < 0.0:
