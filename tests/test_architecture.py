@@ -41,9 +41,9 @@ COMPILED_ROOMS = ("kernels", "formulas")
 COMPILERS = {"formula", "kernel", "parallel_kernel", "kernel_in"}
 COMPILERS |= {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "overload", "intrinsic"}
 # What computes on the host, whatever the device of a simulation: how sparse factors fill, distances from shapes while a
-# model is built, problems given as matrices, pictures.
+# model is built, problems given as matrices, pictures, meshes.
 ON_THE_HOST = {"linalg/block_ldl.py", "linalg/box_qp.py", "model/couplings.py", "output/drawing/raster.py"}
-ON_THE_HOST |= {"benchmarks/surfaces.py"}
+ON_THE_HOST |= {"benchmarks/surfaces.py", "meshes/compiled.py"}
 FAMILIES = ("BALL", "ANGULAR", "DISTANCE", "ALIGN", "LIMIT", "MOTOR", "LINE", "PLANE", "PERPENDICULAR", "ROPE")
 FAMILIES += ("COUPLING",)
 

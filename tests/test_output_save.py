@@ -68,8 +68,8 @@ def test_png_and_options(sim, tmp_path):
 
 
 def test_unknown_suffixes_list_the_allowed_ones(sim, tmp_path):
-    with pytest.raises(pl.SceneError, match=r"'\.stl'; allowed are \.vtu, \.pvd, \.png, \.npz"):
-        sim.save(tmp_path / "state.stl")
+    with pytest.raises(pl.SceneError, match=r"'\.xyz'; allowed are \.vtu, \.pvd, \.png, \.npz, \.obj, \.stl"):
+        sim.save(tmp_path / "state.xyz")
     with pytest.raises(pl.SceneError, match="without a suffix"):
         sim.save(tmp_path / "state")
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from pliant.checks import number, unit_quaternion, vector
 from pliant.errors import SceneError
+from pliant.meshes import TriMesh
 from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
 from pliant.model.wrenches import joint_wrench
@@ -89,6 +90,12 @@ class Simulation:
     def positions(self, body: Soft) -> np.ndarray:
         """Node positions (n, 3) [m] of a soft body; a read-only view."""
         return _read_only(self.state.x[self._nodes(body)])
+
+    def surface(self, body: Soft) -> TriMesh:
+        """The surface of a soft body as it is now [m]: its drawing where it has one, else the boundary of its mesh."""
+        from pliant.output.skins import skin_surface
+
+        return skin_surface(body, self.positions(body))
 
     def velocities(self, body: Soft) -> np.ndarray:
         """Node velocities (n, 3) [m/s] of a soft body; a read-only view."""
@@ -270,7 +277,8 @@ class Simulation:
         raise SceneError("this pin is not of a soft body of this simulation's scene")
 
     def save(self, path, **options) -> None:
-        """Write the present state: .pvd or .vtu (ParaView), .png (picture), .npz (checkpoint)."""
+        """Write the present state: .pvd or .vtu (ParaView), .png (picture), .obj, .stl or .ply (surfaces), .npz
+        (checkpoint)."""
         from pliant.output.save import save  # writers load when they are asked for
 
         save(self, path, **options)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pliant._version import __version__
-from pliant.cli import run, static, tools
+from pliant.cli import meshing, run, static, tools
 from pliant.errors import PliantError
 
 EXAMPLES = """\b
@@ -48,7 +48,7 @@ for command in (
     static.modes,
     tools.check,
     tools.render,
-    tools.mesh,
+    meshing.mesh,
     tools.bench,
 ):
     main.add_command(command)

@@ -26,6 +26,7 @@ Examples:
   pliant mesh info part.msh
   pliant mesh convert part.msh part.vtu
   pliant mesh convert part.vtu surface.obj --surface
+  pliant mesh tetrahedralize part.stl -o part.vtu
 """
 BENCH_EXAMPLES = """\b
 Examples:
@@ -150,7 +151,7 @@ def _simulation(source: Path):
 @click.group(epilog=MESH_EXAMPLES)
 @verbose_option
 def mesh() -> None:
-    """Look at meshes, convert them.
+    """Look at meshes, convert them, make them of surfaces.
 
     Formats: .vtu, .msh, .node with .ele, .mesh, .obj, .stl, .ply.
     """
@@ -159,8 +160,9 @@ def mesh() -> None:
 @mesh.command(epilog=MESH_EXAMPLES)
 @click.argument("file", type=INPUT)
 @click.option("--repair", is_flag=True, help="Merge points, drop bad elements, turn inverted ones.")
+@click.option("--histogram", is_flag=True, help="Show how dihedral angles are spread.")
 @verbose_option
-def info(file: Path, repair: bool) -> None:
+def info(file: Path, repair: bool, histogram: bool) -> None:
     """Sizes, sets and quality of the mesh in FILE."""
     from pliant import meshes
 
@@ -170,7 +172,8 @@ def info(file: Path, repair: bool) -> None:
     for name, members in sorted(found.sets.items()):
         click.echo(f"set {name!r}: {len(members)} nodes")
     if isinstance(found, meshes.TetMesh):
-        click.echo(found.quality().report())
+        quality = found.quality()
+        click.echo(f"{quality.report()}\n{quality.histogram()}" if histogram else quality.report())
 
 
 @mesh.command(epilog=MESH_EXAMPLES)
@@ -202,7 +205,7 @@ def benchmark_names() -> list[str]:
 @click.argument("name", type=click.Choice(benchmark_names()))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quick", is_flag=True, help="Fewer steps.")
-@click.option("--peers/--no-peers", default=None, help="cantilever: other engines too; on unless --quick.")
+@click.option("--peers/--no-peers", default=None, help="cantilever, mesh: others too; on unless --quick.")
 @click.option("--scaling", is_flag=True, default=None, help="cantilever: sizes up to 200,000 tets too; takes long.")
 @verbose_option
 def bench(name: str, as_json: bool, quick: bool, **options: bool | None) -> None:

@@ -1,9 +1,22 @@
 """Meshes: tet solids and triangle surfaces, generated, checked, measured, read and written; no physics."""
 
 from .files import read, write
+from .from_surface import MeshingOptions, tetrahedralize
 from .generate import box, cylinder, sphere
 from .mesh_quality import Quality, quality
 from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
 
-__all__ = ["Quality", "TetMesh", "TriMesh", "box", "cylinder", "quality", "read", "sphere", "write"]
+__all__ = [
+    "MeshingOptions",
+    "Quality",
+    "TetMesh",
+    "TriMesh",
+    "box",
+    "cylinder",
+    "quality",
+    "read",
+    "sphere",
+    "tetrahedralize",
+    "write",
+]

@@ -154,3 +154,17 @@ def replace(path: Path, write_to: Callable[[Path], None]) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_surface(path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 3) [m] and triangles (m, 3) of a surface file as they are, whatever is wrong with them."""
+    path = Path(path)
+    reader = READERS[known_suffix(path)]
+    if not path.is_file():
+        raise MeshError(f"there is no mesh file {path}")
+    try:
+        return reader(path).triangles()
+    except MeshError as error:
+        raise MeshError(f"{path}: {error}") from error
+    except (OSError, ValueError, LookupError, OverflowError, MemoryError) as error:
+        raise MeshError(f"{path}: cannot be read, the file is damaged or of another format: {error}") from error

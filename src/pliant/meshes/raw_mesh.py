@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import MeshError
-from .checks import LARGEST, name_some
+from .checks import LARGEST, check_elements, check_points, name_some
 from .tet_mesh import TetMesh, tet_volumes
 from .topology import inside_out
 from .tri_mesh import TriMesh
@@ -49,6 +49,16 @@ class RawMesh:
         """All cells of one type, (m, width)."""
         blocks = [block for name, block in self.cells if name == cell_type]
         return np.concatenate(blocks) if blocks else np.zeros((0, width), dtype=np.int64)
+
+    def triangles(self) -> tuple[np.ndarray, np.ndarray]:
+        """Points (n, 3) [m] and triangles (m, 3) of a surface, checked as arrays only. Raises MeshError."""
+        found = {name for name, block in self.cells if len(block)}
+        if main_kind(found) != "triangle":
+            raise MeshError("the file holds tets; a surface of triangles is needed")
+        if lost := found - COMPANIONS["triangle"]:
+            raise MeshError(f"cells other than triangles inside: {', '.join(sorted(lost))}; split them or save without")
+        points = check_points(self.points)
+        return points, check_elements(self.joined("triangle", 3), (3,), len(points), "triangles")
 
     def build(self, repair: bool) -> TetMesh | TriMesh:
         """Make the checked mesh: of tets where there are any, else of triangles. Raises MeshError."""

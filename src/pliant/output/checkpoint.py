@@ -84,9 +84,13 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         kind = "hull" if isinstance(shape, Hull) else "mesh"
         return {kind: keep(f"{number}.obj", shape.surface, shape.surface.triangles)}
 
+    def drawing(body) -> dict:
+        name = f"{sim.scene.bodies.index(body)}_drawing.obj"
+        return {"file": keep(name, body.drawing, body.drawing.triangles)}
+
     check_saveable(sim.scene)
     settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision)
-    tables = {"format": SCENE_FORMAT, **describe(sim.scene, soft, rigid), "run": run_table(settings)}
+    tables = {"format": SCENE_FORMAT, **describe(sim.scene, soft, rigid, drawing), "run": run_table(settings)}
     return scene_text(name_materials(tables)), arrays
 
 

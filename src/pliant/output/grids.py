@@ -7,6 +7,7 @@ import numpy as np
 from pliant.meshes.raw_mesh import cell_block
 from pliant.output.fields import ElementFields, element_fields
 from pliant.output.scene_view import triangulation
+from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
 
 # VTK orders symmetric tensors XX YY ZZ XY YZ XZ; ours are xx, yy, zz, yz, xz, xy.
@@ -33,7 +34,7 @@ class Grid:
 
 
 def grids(sim) -> list[Grid]:
-    """Every body but the planes, as it is now.
+    """Every body but the planes, as it is now, and the drawings of soft bodies behind them.
 
     At points: displacement [m] since the scene's start, velocity [m/s]. At tets: strain and plastic_strain (tensor
     components in the element's rotated frame), stress [Pa] (world axes), von_mises [Pa]. At all cells: body number.
@@ -42,7 +43,8 @@ def grids(sim) -> list[Grid]:
     soft = zip(sim.scene.soft_bodies, element_fields(sim) if sim.scene.soft_bodies else [])
     made = {body.name: _soft_grid(sim, body, fields, bodies.index(body)) for body, fields in soft}
     made |= {body.name: _rigid_grid(sim, body, bodies.index(body)) for body in sim.scene.rigid_bodies}
-    return [made[body.name] for body in bodies if made[body.name] is not None]
+    found = [made[body.name] for body in bodies if made[body.name] is not None]
+    return found + [_drawn_grid(sim, body, bodies.index(body)) for body in sim.scene.soft_bodies if body.drawing]
 
 
 def _soft_grid(sim, body, fields: ElementFields, number: int) -> Grid:
@@ -61,6 +63,17 @@ def _soft_grid(sim, body, fields: ElementFields, number: int) -> Grid:
             "plastic_strain": _tensor(fields.plastic_strain, 0.5),
             "von_mises": fields.von_mises,
         },
+    )
+
+
+def _drawn_grid(sim, body, number: int) -> Grid:
+    """The drawing of a soft body."""
+    skin = Skin(body)
+    points = skin.at(sim.positions(body))
+    data = {"displacement": points - skin.at(body.nodes.positions), "velocity": skin.at(sim.velocities(body))}
+    triangles = skin.triangles
+    return Grid(
+        f"{body.name} drawing", points, "triangle", triangles, data, {"body": np.full(len(triangles), number, np.int32)}
     )
 
 

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+import numpy as np
+
+from pliant import meshes
 from pliant.errors import SceneError
 from pliant.output.checkpoint import write_checkpoint
 from pliant.output.film import save_png
@@ -15,7 +18,8 @@ def save(sim, path: str | os.PathLike, **options) -> None:
     """Write the present state.
 
     .vtu: all bodies in one file; .pvd: a file per body, and their list; .png: a picture, with the options of
-    `scene_view.picture` (size, color, camera, caption, joints, contacts); .npz: a checkpoint.
+    `scene_view.picture` (size, color, camera, caption, joints, contacts); .obj, .stl, .ply: the surfaces of all bodies
+    but planes, of soft ones as they are drawn; .npz: a checkpoint.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -57,4 +61,14 @@ def _save_png(sim, path: Path, *, size=SIZE, **looks) -> None:
     save_png(path, picture(sim, size, **looks))
 
 
+def _save_surfaces(sim, path: Path) -> None:
+    parts = [(part.points, part.cells) for part in _some_grids(sim, path) if part.kind == "triangle"]
+    plain = [body for body in sim.scene.soft_bodies if body.drawing is None]
+    parts += [(surface.points, surface.triangles) for surface in map(sim.surface, plain)]
+    offsets = np.cumsum([0] + [len(points) for points, _ in parts])
+    triangles = np.concatenate([cells + offset for (_, cells), offset in zip(parts, offsets)])
+    meshes.write(path, meshes.TriMesh.trusted(np.concatenate([points for points, _ in parts]), triangles))
+
+
 WRITERS = {".vtu": _save_vtu, ".pvd": _save_pvd, ".png": _save_png, ".npz": write_checkpoint}
+WRITERS |= dict.fromkeys((".obj", ".stl", ".ply"), _save_surfaces)

@@ -18,6 +18,7 @@ from pliant.output.drawing.picture import Ground, Legend, Surface
 from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.joint_view import Stroke, joint_strokes
+from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
 from pliant.scene.joint_options import world
@@ -63,7 +64,7 @@ class SceneView:
             raise SceneError(f"color must be one of {', '.join((*COLOR_FIELDS, PLAIN))}, got {color!r}")
         self.sim, self.color, self.joints, self.contacts = sim, color, joints, contacts
         self.forces: list[ContactForces] = []
-        self.soft = [_surface_of(body) for body in sim.scene.soft_bodies]
+        self.soft = [Skin(body, shaded=True) for body in sim.scene.soft_bodies]
         self.rigid = [triangulation(body.shape) for body in sim.scene.rigid_bodies]
         self.rigid_colors = _rigid_colors(sim.scene.rigid_bodies)
         self.rods = _rods(sim.scene)
@@ -71,11 +72,9 @@ class SceneView:
     def shot(self) -> Shot:
         """The simulation as it is now."""
         sim, values = self.sim, None
-        points = [sim.positions(body)[nodes] for body, (nodes, _) in zip(sim.scene.soft_bodies, self.soft)]
+        points = [skin.at(sim.positions(body)) for body, skin in zip(sim.scene.soft_bodies, self.soft)]
         if self.color != PLAIN:
-            values = [
-                field[nodes].astype(np.float32) for field, (nodes, _) in zip(node_colors(sim, self.color), self.soft)
-            ]
+            values = [skin.at(field).astype(np.float32) for field, skin in zip(node_colors(sim, self.color), self.soft)]
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
         shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses)
         low, high = self.bounds(shot)
@@ -155,10 +154,11 @@ class SceneView:
 
     def _soft_surfaces(self, shot: Shot) -> list[Surface]:
         surfaces = []
-        for k, ((_, triangles), points) in enumerate(zip(self.soft, shot.points)):
+        for k, (skin, points) in enumerate(zip(self.soft, shot.points)):
             values = None if shot.values is None else shot.values[k]
             color = SOFT_COLORS[k % len(SOFT_COLORS)]
-            surfaces.append(Surface(points, triangles, color=color, field=values, edges=True))
+            looks = {"smooth": True} if skin.embedded else {"edges": True}
+            surfaces.append(Surface(points, skin.triangles, color=color, field=values, **looks))
         return surfaces
 
     def _rigid_surfaces(self, shot: Shot) -> list[Surface]:
@@ -219,12 +219,6 @@ def as_camera(view: SceneView, shots: Sequence[Shot], camera, size: tuple[int, i
     if isinstance(camera, Camera):
         return camera
     return view.camera(shots, getattr(camera, "eye", None), getattr(camera, "target", None), size)
-
-
-def _surface_of(body) -> tuple[np.ndarray, np.ndarray]:
-    """The surface nodes (k,) of a soft body and its triangles in terms of them."""
-    nodes, triangles = np.unique(body.mesh.boundary_triangles, return_inverse=True)
-    return nodes, triangles.reshape(-1, 3)
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,8 @@ import numpy as np
 
 from pliant.checks import label, number, number_or_function, unit_quaternion, vector, vector_or_function
 from pliant.errors import SceneError
-from pliant.meshes import TetMesh
+from pliant.meshes import TetMesh, TriMesh
+from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
 from pliant.scene.contact_options import ContactOptions
 from pliant.scene.faces import Faces
@@ -100,11 +101,14 @@ class Soft(Placement):
 
     self_contact: False to let it pass through itself, True to refuse solvers and statics that cannot prevent that; None
     leaves it to what can.
+    drawing: a surface, in the frame of the mesh, that is drawn and exported in place of the mesh's boundary and follows
+    its tets.
     """
 
     mesh: TetMesh
     material: Material
     self_contact: bool | None = field(default=None, kw_only=True)
+    drawing: TriMesh | None = field(default=None, kw_only=True)
     pins: list[Pin] = field(default_factory=list, init=False)
     forces: list[NodeForce] = field(default_factory=list, init=False)
     tractions: list[FaceTraction] = field(default_factory=list, init=False)
@@ -114,6 +118,9 @@ class Soft(Placement):
         self.check_placement()
         self.self_contact = None if self.self_contact is None else bool(self.self_contact)
         self.velocity = vector(self.velocity, "velocity")
+        if self.drawing is not None and not isinstance(self.drawing, TriMesh):
+            raise SceneError(f"drawing must be a pliant.meshes.TriMesh, got {type(self.drawing).__name__}")
+        self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
         self.nodes = Nodes(positions)
 

@@ -53,8 +53,8 @@ class Scene:
         return [body for body in self.bodies if isinstance(body, Rigid)]
 
     def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
-        """Add a deformable solid; options: position, rotation, velocity, name, self_contact, and those of all contacts:
-        friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
+        """Add a deformable solid; options: position, rotation, velocity, name, self_contact, drawing, and those of all
+        contacts: friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
         if not isinstance(mesh, TetMesh):
             raise SceneError(f"add_soft needs a pliant.meshes.TetMesh, got {type(mesh).__name__}")
         if not isinstance(material, Material):

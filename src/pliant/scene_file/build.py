@@ -80,9 +80,13 @@ def make_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
 def _linear_mesh(recipe: Table, folder: Path) -> meshes.TetMesh:
     """The mesh of a file, or that of a recipe before its order is raised."""
     if hasattr(recipe, "file"):
-        mesh = meshes.read(inside(folder, recipe.file), repair=bool(recipe.repair))
+        file, repair = inside(folder, recipe.file), bool(recipe.repair)
+        if recipe.tetrahedralize is not None:
+            options = given(recipe.tetrahedralize, *type(recipe.tetrahedralize).model_fields)
+            return meshes.tetrahedralize(file, repair=repair, **options)
+        mesh = meshes.read(file, repair=repair)
         if not isinstance(mesh, meshes.TetMesh):
-            raise SceneError(f"the file holds a surface, but a soft body needs tets; it is a {mesh!r}")
+            raise SceneError("the file holds a surface, but a soft body needs tets; tetrahedralize = {} makes them")
         return mesh
     if hasattr(recipe, "box"):
         return meshes.box(recipe.box, recipe.cells, recipe.pattern or DEFAULT_PATTERN)
@@ -157,12 +161,22 @@ class Builder(JointBuilder):
             self._fail(entry)
             return
         options = given(table, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact", "name")
+        if table.drawing is not None:
+            options["drawing"] = self._drawing(table.drawing, entry["drawing"], (*path, "drawing"))
         thickness = options.pop("thickness", None)
         body = self._add(entry, path, lambda: self.scene.add_soft(mesh, material, **options))
         if body is not None:
             with self.problems.collect((*path, "thickness"), thickness):
                 body.set_thickness(thickness)
             self._load_soft(body, table, entry, path)
+
+    def _drawing(self, table: Table, entry: Any, path: KeyPath) -> meshes.TriMesh | None:
+        with self.problems.collect(path, entry):
+            surface = meshes.read(inside(self.folder, table.file), repair=bool(table.repair))
+            if not isinstance(surface, meshes.TriMesh):
+                raise SceneError("the file holds tets; a surface of triangles is drawn")
+            return surface
+        return None
 
     def _load_soft(self, body: Soft, table: SoftTable, entry: dict, path: KeyPath) -> None:
         for index, pin in enumerate(table.pin):

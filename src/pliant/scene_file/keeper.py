@@ -1,6 +1,7 @@
 """How the meshes, hulls and heightfields of a scene are kept in a scene file."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,21 @@ class MeshKeeper:
 
     def __init__(self, scene: Scene, path: Path):
         self.folder, self.stem = path.parent.resolve(), path.stem
-        self.kept = {body.name: self._reference(body) for body in scene.bodies}
+        self.kept = {body.name: self._reference(body, _file_of(body), _still_holds) for body in scene.bodies}
+        self.drawn = {
+            body.name: self._reference(body, (body.drawing.source or {}).get("file"), _still_draws)
+            for body in scene.soft_bodies
+            if body.drawing is not None
+        }
         self.new_files: dict[str, meshes.TetMesh | meshes.TriMesh | np.ndarray] = {}
 
-    def _reference(self, body: Soft | Rigid) -> str | None:
-        """The relative name of a file in the folder that still holds the mesh or shape of this body."""
-        file = _file_of(body)
+    def _reference(self, body: Soft | Rigid, file: Any, holds: Callable) -> str | None:
+        """The relative name of a file in the folder, if it still holds the mesh, shape or drawing of this body."""
         if file is None or not (path := Path(file).resolve()).is_relative_to(self.folder):
             return None
         reference = path.relative_to(self.folder).as_posix()
         try:
-            return reference if _still_holds(inside(self.folder, reference), body) else None
+            return reference if holds(inside(self.folder, reference), body) else None
         except PliantError:
             return None
 
@@ -51,7 +56,15 @@ class MeshKeeper:
             return {key: value for key, value in source.items() if (key, value) != ("pattern", DEFAULT_PATTERN)}
         reference = self.kept[body.name]
         extra = {key: source[key] for key in ("repair", "order") if reference and source.get(key)}
+        if reference and "tetrahedralize" in source:
+            extra["tetrahedralize"] = source["tetrahedralize"]
         return {"file": reference or self._new_file(body.name, ".node", body.mesh), **extra}
+
+    def drawing_table(self, body: Soft) -> Tables:
+        """The value of `drawing`."""
+        reference = self.drawn[body.name]
+        repair = {"repair": True} if reference and body.drawing.source.get("repair") else {}
+        return {"file": reference or self._new_file(f"{body.name}_drawing", ".obj", body.drawing), **repair}
 
     def shape_table(self, body: Rigid) -> Tables:
         """The value of `shape`."""
@@ -71,7 +84,7 @@ class MeshKeeper:
 
     def _new_file(self, name: str, suffix: str, mesh: meshes.TetMesh | meshes.TriMesh | np.ndarray) -> str:
         base = f"{self.stem}_{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"
-        taken = {Path(file).stem for file in (*self.kept.values(), *self.new_files) if file}
+        taken = {Path(file).stem for file in (*self.kept.values(), *self.drawn.values(), *self.new_files) if file}
         number = next(n for n in range(len(taken) + 1) if (f"{base}_{n}" if n else base) not in taken)
         file = (f"{base}_{number}" if number else base) + suffix
         self.new_files[file] = mesh
@@ -97,11 +110,20 @@ def _still_holds(path: Path, body: Soft | Rigid) -> bool:
     """Whether reading a file again gives the mesh or shape of a body."""
     if isinstance(body, Soft):
         source = body.mesh.source
-        found = meshes.read(path, repair=source.get("repair", False))
+        repair = source.get("repair", False)
+        if "tetrahedralize" in source:
+            found = meshes.tetrahedralize(path, repair=repair, **source["tetrahedralize"])
+        else:
+            found = meshes.read(path, repair=repair)
         return same_mesh(found.quadratic() if source.get("order", 1) == 2 else found, body.mesh)
     if isinstance(body.shape, shapes.Heightfield):
         return np.array_equal(read_numbers(path), body.shape.heights)
     return same_mesh(type(body.shape)(path=path, repair=body.shape.repair).surface, body.shape.surface)
+
+
+def _still_draws(path: Path, body: Soft) -> bool:
+    """Whether reading a file again gives the drawing of a body."""
+    return same_mesh(meshes.read(path, repair=body.drawing.source.get("repair", False)), body.drawing)
 
 
 def same_mesh(first: Any, second: Any) -> bool:

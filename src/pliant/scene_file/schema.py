@@ -5,6 +5,7 @@ A key that may be left out has no default here: what is left out takes the defau
 
 from typing import Any
 
+from pliant.meshes.from_surface import GRADINGS, METHODS, STEEPEST
 from pliant.meshes.generate import BOX_PATTERNS
 from pliant.scene.contact_options import ALL_GROUPS, OVERLAPS
 from pliant.scene.materials import LAWS
@@ -118,12 +119,39 @@ class CylinderMesh(Table):
     order: whole(1, 2) = None
 
 
+def _grading(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in GRADINGS:
+        raise ValueError("is not one of the choices")
+    return value
+
+
+class TetrahedralizeTable(Table):
+    """How a surface is filled with tets; see pliant.meshes.tetrahedralize."""
+
+    size: Positive = None
+    grading: leaf(_grading, f"one of {', '.join(map(str, GRADINGS))}") = None
+    min_dihedral: real(low=0, high=STEEPEST, open_low=True) = None
+    sharp: real(low=0, high=180, open_low=True) = None
+    max_volume: Positive = None
+    max_radius_edge: Positive = None
+    max_volume_error: Positive = None
+    method: choice(*METHODS) = None
+
+
 class FileMesh(Table):
-    """A mesh file in the folder of the scene file."""
+    """A mesh file in the folder of the scene file; one of a surface is filled with tets."""
 
     file: Text
     repair: Flag = None
     order: whole(1, 2) = None
+    tetrahedralize: TetrahedralizeTable = None
+
+
+class DrawingTable(Table):
+    """A surface in the folder of the scene file."""
+
+    file: Text
+    repair: Flag = None
 
 
 Share = real(low=0, high=1)
@@ -164,6 +192,7 @@ class SoftTable(BodyTable):
     )
     velocity: Vector = None
     self_contact: Flag = None
+    drawing: DrawingTable = None
     pin: list[PinTable] = ()
     force: list[NodeForceTable] = ()
     traction: list[TractionTable] = ()

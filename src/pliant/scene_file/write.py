@@ -39,7 +39,7 @@ def save(scene: Scene, path: str | Path, run: RunSettings | None = None) -> None
         raise SceneError(f"{path}: cannot save the scene, there is no folder {str(path.parent)!r}")
     check_saveable(scene)
     keeper = MeshKeeper(scene, path)
-    tables = {"format": FORMAT, **describe(scene, keeper.soft_table, keeper.shape_table)}
+    tables = {"format": FORMAT, **describe(scene, keeper.soft_table, keeper.shape_table, keeper.drawing_table)}
     tables["run"] = {} if run is None else run_table(run)
     text = scene_text(name_materials(tables))
     try:
@@ -60,6 +60,11 @@ def tet_arrays(body: Soft) -> Tables:
     return {"points": body.mesh.points.tolist(), "tets": body.mesh.tets.tolist(), "sets": sets}
 
 
+def drawing_arrays(body: Soft) -> Tables:
+    """The drawing of a soft body as plain numbers."""
+    return {"points": body.drawing.points.tolist(), "triangles": body.drawing.triangles.tolist()}
+
+
 def shape_arrays(body: Rigid) -> Tables:
     """One of SHAPES_OF_ARRAYS as plain numbers."""
     match body.shape:
@@ -72,11 +77,15 @@ def shape_arrays(body: Rigid) -> Tables:
 
 
 def describe(
-    scene: Scene, mesh: Callable[[Soft], Tables] = tet_arrays, shape: Callable[[Rigid], Tables] = shape_arrays
+    scene: Scene,
+    mesh: Callable[[Soft], Tables] = tet_arrays,
+    shape: Callable[[Rigid], Tables] = shape_arrays,
+    drawing: Callable[[Soft], Tables] = drawing_arrays,
 ) -> Tables:
     """The scene as plain nested tables, as in a file but with materials in place; defaults are left out.
 
-    mesh: says the mesh of a soft body, shape: that of a rigid one if it is one of SHAPES_OF_ARRAYS; by default in full.
+    mesh: says the mesh of a soft body, shape: that of a rigid one if it is one of SHAPES_OF_ARRAYS, drawing: the
+    surface drawn for a soft body; by default in full.
     """
     names = [body.name for body in scene.bodies]
     usual = [body.name for body in (*scene.soft_bodies, *scene.rigid_bodies)]
@@ -84,7 +93,7 @@ def describe(
         "gravity": list(scene.gravity),
         **given(scene, "overlaps"),
         "order": [] if names == usual else names,
-        "soft": [soft_table(body, mesh(body)) for body in scene.soft_bodies],
+        "soft": [soft_table(body, mesh(body), drawing) for body in scene.soft_bodies],
         "rigid": [rigid_table(body, shape) for body in scene.rigid_bodies],
         "joint": [joint_table(joint) for joint in scene.joints],
         "contact": [contact_table(rule) for rule in scene.contact_rules],
@@ -109,10 +118,12 @@ def plain(value: Any) -> Any:
     return [plain(entry) for entry in value] if isinstance(value, tuple) else value
 
 
-def soft_table(body: Soft, mesh: Tables) -> Tables:
+def soft_table(body: Soft, mesh: Tables, drawing: Callable[[Soft], Tables]) -> Tables:
     """[[soft]]"""
     table = {"name": body.name, "mesh": mesh, "material": material_table(body.material)}
     table |= given(body, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact")
+    if body.drawing is not None:
+        table["drawing"] = drawing(body)
     table["pin"] = [
         {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")} for p in body.pins
     ]

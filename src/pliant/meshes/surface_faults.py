@@ -1,0 +1,135 @@
+"""What keeps a triangle surface from bounding a solid, and where: holes, crossings, flipped or useless triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MeshError
+from . import topology
+from .checks import repeats_node
+from .compiled import collision_kernels
+from .repair import signed_volume
+from .tri_mesh import is_degenerate
+
+NAMED = 3
+"""How many places of a fault are named."""
+CROSSING = 1
+"""The answer of `edge_triangle_answers` for an edge that passes through a triangle, inside through inside."""
+LEAF = 4
+"""Triangles in a leaf of a tree of boxes, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """One kind of fault: what, the triangles, edges or points concerned as rows of indices, and where they are.
+
+    what: "triangles without area", "repeated triangles", "open edges", ... indices: (k, 1), (k, 2) or (k, 3) of points
+    for edges and of triangles otherwise. places: (k, 3) [m].
+    """
+
+    what: str
+    unit: str
+    indices: np.ndarray
+    places: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.indices)
+
+    def __str__(self) -> str:
+        named = [
+            f"{self.unit} {' '.join(str(int(i)) for i in row)} at ({', '.join(f'{x:.4g}' for x in place)})"
+            for row, place in zip(self.indices[:NAMED], self.places[:NAMED])
+        ]
+        more = f" and {self.count - NAMED} more" if self.count > NAMED else ""
+        return f"{self.count} {self.what}: {'; '.join(named)}{more}"
+
+
+def surface_faults(points: np.ndarray, triangles: np.ndarray, crossings: bool = True) -> list[Fault]:
+    """All faults of a surface with points (n, 3) [m] and triangles (m, 3).
+
+    crossings: also look for triangles that pass through each other, which takes longest.
+    """
+    faults = useless_triangles(points, triangles) + edge_faults(points, triangles)
+    if not faults and (volume := signed_volume(points, triangles)) <= 0:
+        everywhere = np.zeros((1, 1), np.int64), points[triangles[0]].mean(axis=0)[None]
+        faults = [Fault(f"surface that points inward (its volume is {volume:.3g} m^3)", "triangle", *everywhere)]
+    if crossings and not any("without area" in fault.what for fault in faults):
+        faults += crossing_faults(points, triangles)
+    return faults
+
+
+def useless_triangles(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
+    """Triangles without area, and such that repeat the nodes of an earlier one."""
+    flat = np.flatnonzero(repeats_node(triangles) | is_degenerate(points, triangles))
+    doubled = topology.duplicates(triangles, len(points))
+    named = {"triangles without area": flat, "repeated triangles": doubled}
+    return [
+        Fault(what, "triangle", found[:, None], points[triangles[found]].mean(axis=1))
+        for what, found in named.items()
+        if len(found)
+    ]
+
+
+def edge_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
+    """Edges at which the surface is open, more than two triangles meet, or two disagree about the outside."""
+    edges, counts, balance = topology.edge_balance(triangles, len(points))
+    named = {
+        "open edges": counts == 1,
+        "edges of more than two triangles": counts > 2,
+        "edges whose triangles disagree about the outside": (counts == 2) & (balance != 0),
+    }
+    return [
+        Fault(what, "edge", edges[mask], points[edges[mask]].mean(axis=1)) for what, mask in named.items() if mask.any()
+    ]
+
+
+def crossing_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
+    """Triangles that an edge of another passes through, inside through inside."""
+    edges = topology.unique_edges(triangles, topology.TRIANGLE_EDGES, len(points)).astype(np.int64)
+    triangles = np.ascontiguousarray(triangles, np.int64)
+    pairs = _overlaps(points[edges], points[triangles])
+    answer = np.empty(len(pairs), np.int64)
+    collision_kernels().intersections.edge_triangle_answers(pairs, points, edges, triangles, answer)
+    pairs = pairs[answer == CROSSING]
+    if not len(pairs):
+        return []
+    crossed, first = np.unique(pairs[:, 1], return_index=True)
+    places = points[edges[pairs[first, 0]]].mean(axis=1)
+    return [Fault("triangles that others pass through", "triangle", crossed[:, None], places)]
+
+
+def box_tree(corners: np.ndarray) -> tuple:
+    """A tree over the boxes of elements with corners (m, k, 3): order, boxes, boxes of nodes, groups of both."""
+    low, high = np.ascontiguousarray(corners.min(axis=1)), np.ascontiguousarray(corners.max(axis=1))
+    count, leaves = len(corners), 1
+    while leaves * LEAF < count:
+        leaves *= 2
+    order, group = np.empty(count, np.int64), np.full(count, -1)
+    box, node, node_group = np.empty((count, 6)), np.empty((2 * leaves, 6)), np.empty(2 * leaves, np.int64)
+    loops = collision_kernels().bvh
+    loops.order_boxes(low, high, leaves, order)
+    loops.fit_tree(low, high, group, order, box, node, node_group)
+    return order, box, node, node_group, group
+
+
+def _overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Pairs (k, 2) of elements with corners first and second whose boxes overlap."""
+    columns = (*box_tree(first), *box_tree(second), False)
+    pairs = np.empty((32 * len(first) + 16, 2), np.int64)
+    count = collision_kernels().bvh.overlapping_pairs(*columns, pairs)
+    if count > len(pairs):
+        pairs = np.empty((count, 2), np.int64)
+        collision_kernels().bvh.overlapping_pairs(*columns, pairs)
+    pairs = pairs[:count]
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def refuse(faults: list[Fault], source: str = "the surface") -> None:
+    """Raise MeshError that lists the faults, if there are any."""
+    if faults:
+        lines = "\n".join(f"  {fault}" for fault in faults)
+        raise MeshError(f"{source} does not bound a solid; repair=True repairs what can be repaired:\n{lines}")
