@@ -6,31 +6,59 @@ import numpy as np
 
 import pliant as pl
 from pliant.benchmarks._watched import watched
+from pliant.benchmarks.peers import measure_piles
+
+DENSITY, FRICTION, STEP = 1000.0, 0.5, 1 / 60
 
 
-def bin_scene(width: float, height: float, friction: float = 0.5) -> pl.Scene:
-    """A floor and four walls [m]."""
-    scene, thick = pl.Scene(), 0.1
-    scene.add_rigid(pl.Plane(), static=True, friction=friction)
+def bin_walls(width: float, height: float) -> list:
+    """Sizes and positions [m] of the four walls of a bin."""
+    walls, thick = [], 0.1
     for axis in range(2):
         for side in (-1, 1):
             size, place = [width + 2 * thick, width + 2 * thick, height], [0.0, 0.0, height / 2]
             size[axis], place[axis] = thick, side * (width + thick) / 2
-            scene.add_rigid(pl.Box(size), static=True, position=place, friction=friction)
+            walls.append((size, place))
+    return walls
+
+
+def bin_scene(width: float, height: float, friction: float = FRICTION) -> pl.Scene:
+    """A floor and four walls [m]."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, friction=friction)
+    for size, place in bin_walls(width, height):
+        scene.add_rigid(pl.Box(size), static=True, position=place, friction=friction)
     return scene
 
 
-def rigid_pile(count: int) -> pl.Scene:
-    """Spheres and boxes of 0.1 m in turn, dropped in layers."""
-    across = max(2, round((count / 4) ** (1 / 3)))
-    scene, random = bin_scene(0.16 * across, 0.2 * across * 4), np.random.default_rng(1)
+def pile(count: int) -> tuple[list, float, float]:
+    """Spheres and boxes of 0.1 m in turn, in layers: shape, size and position of each; width and height of the bin."""
+    across, random = max(2, round((count / 4) ** (1 / 3))), np.random.default_rng(1)
+    bodies = []
     for i in range(count):
         layer, place = divmod(i, across * across)
         x, y = (np.array(divmod(place, across)) - 0.5 * (across - 1)) * 0.14
-        shape = pl.Sphere(0.05) if i % 2 else pl.Box((0.09, 0.09, 0.09))
         offset = random.uniform(-0.01, 0.01, 2)
-        scene.add_rigid(shape, density=1000, position=(x + offset[0], y + offset[1], 0.1 + 0.14 * layer), friction=0.5)
+        where = [float(x + offset[0]), float(y + offset[1]), 0.1 + 0.14 * layer]
+        bodies.append(("sphere", [0.05], where) if i % 2 else ("box", [0.09, 0.09, 0.09], where))
+    return bodies, 0.16 * across, 0.2 * across * 4
+
+
+def rigid_pile(count: int) -> pl.Scene:
+    """That pile, dropped."""
+    bodies, width, height = pile(count)
+    scene = bin_scene(width, height)
+    for shape, size, place in bodies:
+        kind = pl.Sphere(size[0]) if shape == "sphere" else pl.Box(size)
+        scene.add_rigid(kind, density=DENSITY, position=place, friction=FRICTION)
     return scene
+
+
+def peers_on_pile(count: int, seconds: float) -> list[dict]:
+    """Other engines on it."""
+    bodies, width, height = pile(count)
+    walls, steps = bin_walls(width, height), round(seconds / STEP)
+    return measure_piles(bodies=bodies, walls=walls, friction=FRICTION, density=DENSITY, steps=steps, step=STEP)
 
 
 def soft_pile(across: int = 3, cells: int = 4) -> pl.Scene:
@@ -44,9 +72,13 @@ def soft_pile(across: int = 3, cells: int = 4) -> pl.Scene:
     return scene
 
 
-def run(quick: bool = False) -> dict:
-    """All cases; quick: few bodies, short."""
-    counts, seconds = ((16, 32), 0.5) if quick else ((32, 64, 128, 250), 2.0)
-    cases = [watched(f"{count} rigid spheres and boxes", rigid_pile(count), seconds) for count in counts]
+def run(quick: bool = False, peers: bool | None = None) -> dict:
+    """All cases; quick: few bodies, short, without other engines unless asked for."""
+    counts, seconds = ((16, 32), 0.5) if quick else ((32, 64, 128, 250, 1000), 2.0)
+    cases = []
+    for count in counts:
+        cases.append(watched(f"{count} rigid spheres and boxes", rigid_pile(count), seconds))
+        if peers or (peers is None and not quick):
+            cases += peers_on_pile(count, seconds)
     cases.append(watched("27 soft cubes" if not quick else "8 soft cubes", soft_pile(2 if quick else 3), seconds))
     return {"name": "pile", "cores": os.cpu_count(), "cases": cases}

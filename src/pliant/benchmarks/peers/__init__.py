@@ -54,6 +54,21 @@ def measure_peers(cells: tuple, steps: int, refinement: int | None) -> list[dict
     return cases
 
 
+def measure_piles(**pile) -> list[dict]:
+    """Engines of rigid bodies on a pile; arguments as of `mujoco_pile.measure`."""
+    cases = []
+    for package, file in (("mujoco", "mujoco_pile"), ("pybullet", "bullet_pile")):
+        label = {"label": f"{package}, {len(pile['bodies'])} rigid spheres and boxes"}
+        if find_spec(package) is None:
+            cases.append(label | {"unavailable": "not installed"})
+            continue
+        try:
+            cases.append(label | _isolated.call(f"{__name__}.{file}", "measure", **pile))
+        except _isolated.Failed as failure:
+            cases.append(label | {"unavailable": str(failure)})
+    return cases
+
+
 def _label(name: str, cells: tuple) -> str:
     return f"{name}, {6 * cells[0] * cells[1] * cells[2]:,} tets"
 

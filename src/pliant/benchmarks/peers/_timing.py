@@ -29,3 +29,18 @@ def case(mesh, times: list[float], deflection: float, **words) -> dict:
         "tip_m": None if diverged else deflection,
         "diverged": diverged,
     }
+
+
+def pile_case(times: list[float], deepest: list[float], contacts: int, **words) -> dict:
+    """Of a pile: times of steps, the deepest penetration on the way and of the last tenth of it, contacts at the
+    end."""
+    late = deepest[-max(len(deepest) // 10, 1) :]
+    return {
+        **words,
+        "steps": len(times),
+        "ms_per_step": 1e3 * float(np.median(times)),
+        "worst_ms": 1e3 * max(times),
+        "contacts": contacts,
+        "deepest_mm": 1e3 * max(0.0, -min(deepest)),
+        "deepest_late_mm": 1e3 * max(0.0, -min(late)),
+    }
