@@ -27,8 +27,9 @@ class Things:
     anything. group, mask (t,): bits of the groups a body belongs to, and of those it touches. excluded (k,): sorted
     keys first * t + second, first < second, of pairs that never touch. touches_itself (t,) bool; insists (t,) bool:
     the user asked for that. thickness (t,) [m]: distance from a surface at which contacts act, NaN where the user does
-    not say. rule_key (r,): sorted keys of pairs with coefficients of their own, rule_friction, rule_restitution (r,):
-    these, NaN for "as the things say".
+    not say. rolling, torsional (t,) [m]: largest torques against rolling and turning over the normal force, NaN where
+    the user does not say. rule_key (r,): sorted keys of pairs with coefficients of their own, rule_friction,
+    rule_restitution (r,): these, NaN for "as the things say".
     """
 
     soft_count: int
@@ -42,6 +43,8 @@ class Things:
     touches_itself: np.ndarray
     insists: np.ndarray
     thickness: np.ndarray
+    rolling: np.ndarray
+    torsional: np.ndarray
     rule_key: np.ndarray
     rule_friction: np.ndarray
     rule_restitution: np.ndarray
@@ -75,6 +78,11 @@ class Things:
             said = np.where(ruled, self.rule_restitution[place], np.nan)
             restitution = np.where(np.isnan(said), restitution, said)
         return friction, restitution
+
+    def torques(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lengths (k,) [m] of the largest torques against rolling and turning of pairs (k, 2): of each the larger."""
+        a, b = pairs.T
+        return tuple(np.nan_to_num(np.fmax(each[a], each[b])) for each in (self.rolling, self.torsional))
 
     def may_touch_others(self) -> np.ndarray:
         """Whether things (t,) may touch any other, or themselves because the user asked for it."""

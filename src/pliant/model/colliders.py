@@ -10,7 +10,6 @@ from pliant.collide.shapes import code_of, hull_points, parameters
 from pliant.collide.solids import Solids
 from pliant.collide.surface_contacts import Surfaces
 from pliant.collide.things import Things
-from pliant.errors import SceneError
 from pliant.kernels.collide import DEPTH
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import HULL, MESH
@@ -24,7 +23,6 @@ THICKNESS = 0.01
 def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
     """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
     softs, rigids = scene.soft_bodies, scene.rigid_bodies
-    _refuse_torques(scene)
     things = _things(scene, softs, rigids, bodies["immobile"])
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
@@ -57,16 +55,10 @@ def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Th
         _touching_itself(softs, rigids, (None, True)),
         _touching_itself(softs, rigids, (True,)),
         column("thickness"),
+        column("rolling_friction"),
+        column("torsional_friction"),
         *_rules(scene, both),
     )
-
-
-def _refuse_torques(scene: Scene) -> None:
-    """Raise if a body asks for a resistance against rolling or turning on the spot, which contacts do not have yet."""
-    for body in scene.bodies:
-        for name in ("rolling_friction", "torsional_friction"):
-            if getattr(body, name):
-                raise SceneError(f"{name} of {body.name!r} is not available yet; leave it out")
 
 
 def _touching_itself(softs: list, rigids: list, answers: tuple) -> np.ndarray:

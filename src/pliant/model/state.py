@@ -10,7 +10,8 @@ from pliant.kernels.lanes import LANES
 @dataclass(frozen=True)
 class RowImpulses:
     """Impulses of the last step [N s]: joints (slices, 3, LANES); contacts (k, 3) along normal and tangents, by key;
-    and what these contacts were: things (k, 2), points, normals (k, 3), gaps (k,) [m], as collide.Contacts has them."""
+    and what these contacts were: things (k, 2), points, normals (k, 3), gaps (k,) [m], as collide.Contacts has them;
+    their torques (k, 3) [N m s] against turning and rolling."""
 
     joints: np.ndarray
     contact_key: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -19,10 +20,12 @@ class RowImpulses:
     contact_point: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     contact_normal: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     contact_gap: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    contact_torque: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
     def scaled(self, factor: float) -> "RowImpulses":
         """Those of a step `factor` times as long with the same forces."""
-        return replace(self, joints=factor * self.joints, contacts=factor * self.contacts)
+        torque = factor * self.contact_torque
+        return replace(self, joints=factor * self.joints, contacts=factor * self.contacts, contact_torque=torque)
 
 
 @dataclass(frozen=True)

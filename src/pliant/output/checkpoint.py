@@ -29,7 +29,7 @@ from pliant.simulation import Simulation
 from pliant.stepping.integrators import FIELDS as BDF2_FIELDS
 
 MAGIC = "pliant checkpoint"
-FORMAT = 5
+FORMAT = 6
 SCENE_NAME = "scene.toml"
 # Arrays of heightfields start with this, and go on with the file that the scene names.
 NUMBERS = "numbers_"

@@ -4,7 +4,8 @@ import numpy as np
 
 from pliant.collide.contacts import Contacts
 from pliant.kernels.lanes import LANES
-from pliant.rows.table import Rows, layout
+from pliant.rows import rolling
+from pliant.rows.table import Rows, concatenate, layout
 
 # Part of a penetration that is pushed out in one step, and the largest speed [m/s] with which that is done.
 RECOVERY, MAX_RECOVERY = 0.2, 1.0
@@ -18,14 +19,15 @@ def allowed_gaps(contacts: Contacts, h: float) -> np.ndarray:
 
 def fill(
     model, contacts: Contacts, allowed: np.ndarray, body_position: np.ndarray, u_before, u_at, h: float
-) -> tuple[Rows, np.ndarray]:
-    """The contact rows, and for each contact the flat index of its normal row (tangents follow at +LANES, +2 LANES).
+) -> tuple[Rows, np.ndarray, rolling.Rolling]:
+    """The contact rows, for each contact the flat index of its normal row (tangents follow at +LANES, +2 LANES), and
+    the torques of contacts behind them.
 
     contacts: at body positions (b, 3), to which velocities u_at (triples, 3) lead; u_before: those before the step;
     allowed: gaps with which it may end.
     """
     if not len(contacts):
-        return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64)
+        return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
     moving = (contacts.body >= 0) & ~model.immobile[contacts.body] if model.body_count else contacts.body >= 0
     width = (contacts.weight != 0).sum(axis=1) + 2 * moving.sum(axis=1)
     start, slice_, lane = layout(width)
@@ -37,4 +39,6 @@ def fill(
     numbers = (friction, restitution, threshold, body_position, u_before, u_at, model.node_count, h)
     table = (rows.start, slice_, lane, rows.triples, rows.jacobian, rows.target, rows.low, rows.high, rows.friction)
     model.device.contacts.fill_contacts(*sides, *geometry, *numbers, *table)
-    return rows, slice_ * 3 * LANES + lane
+    index = slice_ * 3 * LANES + lane
+    torques, where = rolling.fill(model, contacts, moving, index, u_at if np.any(u_at) else u_before, rows.slices)
+    return (rows if torques is None else concatenate([rows, torques])), index, where

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.rows.joints import JointBlocks, turning_stiffness
+from pliant.rows.rolling import Rolling
 from pliant.rows.table import Rows
 
 # A row can move nothing when its mobility is below this part of what it were without pins; the compliance, relative,
@@ -76,12 +77,21 @@ class RowPotential:
     """
 
     def __init__(
-        self, rows: Rows, joints: JointsAhead, mobility: np.ndarray, loose: np.ndarray, softness, contacts, shift
+        self,
+        rows: Rows,
+        joints: JointsAhead,
+        mobility: np.ndarray,
+        loose: np.ndarray,
+        softness,
+        contacts,
+        shift,
+        rolling: Rolling,
     ):
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
         mobility; contacts: of the normal and tangent rows of contacts. shift (slices, 3, LANES): impulses [N s] to
-        start from."""
+        start from; rolling: which rows are torques of contacts."""
+        self.rolling = rolling
         self.rows, self.joints, self.device = rows, joints, joints.device
         self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
         self.mobility, without_pins = (_mobilities(self.device, rows, inverse) for inverse in (mobility, loose))
@@ -93,7 +103,7 @@ class RowPotential:
         soft[: joints.slices] = softness
         soft = np.where(dead, NO_IMPULSE, soft)
         felt = self.mobility.copy()
-        touching = slice(joints.slices, None)
+        touching = slice(joints.slices, rolling.first_slice)
         # what is light may carry what is heavy
         least = np.where(rows.low[touching, 0] == 0.0, felt[touching, 0], np.inf).min(initial=np.inf)
         felt[touching] = np.minimum(felt[touching], contacts[2] * least)
@@ -129,6 +139,13 @@ class RowPotential:
         self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
         self.target = self.rows.target + self.compliance * self.shift
         self.target[:, 0] -= self.rows.friction * self.slip
+        if len(self.rolling):
+            places, most = self.rolling.places(), self._torque_bounds()
+            self.rows.low.reshape(-1)[places], self.rows.high.reshape(-1)[places] = -most, most
+
+    def _torque_bounds(self) -> np.ndarray:
+        """The largest torques (r, 3) [N m s] at the normal impulses last evaluated."""
+        return self.rolling.reach * np.maximum(self.impulse.reshape(-1)[self.rolling.normal], 0.0)[:, None]
 
     def foresee(self, direction: np.ndarray) -> None:
         """Estimate the joints' impulses at the end of a step along a direction (triples, 3)."""
@@ -173,7 +190,16 @@ class RowPotential:
         measure = self.mobility.copy()
         first = slice(0, self.joints.slices)
         measure[first] = np.minimum(measure[first], self.compliance[first] / STIFF_PART)
-        return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0]))
+        return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0])) + self._torque_lag()
+
+    def _torque_lag(self) -> float:
+        """How far torques at their bounds are from those of the present normal impulses, as an energy [J]."""
+        if not len(self.rolling):
+            return 0.0
+        places, high = self.rolling.places(), self.rows.high.reshape(-1)
+        bound = np.abs(self.impulse.reshape(-1)[places]) >= high[places]
+        late = np.where(bound, self._torque_bounds() - high[places], 0.0)
+        return float(np.sum(self.mobility.reshape(-1)[places] * late**2))
 
     def best_impulses(self) -> np.ndarray:
         """Impulses (slices, 3, LANES): of rigid joints those foreseen, which gaps of the size of rounding do not

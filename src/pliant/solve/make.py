@@ -34,6 +34,8 @@ def make_solver(options, model, state, dtype: str):
 
 def check_solver(options, model) -> None:
     """Refuse what the solver of these options cannot honour."""
+    if not isinstance(options, Newton | Mixed):
+        _refuse_torques(options, model)
     if isinstance(options, Newton):
         _refuse_flow(model)
     elif isinstance(options, Mixed):
@@ -49,6 +51,18 @@ def check_solver(options, model) -> None:
         _refuse_beyond_xpbd(model)
     else:
         raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
+
+
+def _refuse_torques(options, model) -> None:
+    """Torques of contacts are rows whose bounds follow normal impulses, which Newton's method alone has."""
+    things = model.colliders.things
+    for name in ("rolling", "torsional"):
+        those = np.flatnonzero(np.nan_to_num(getattr(things, name)) > 0)
+        if len(those):
+            body = [*model.soft_names, *model.rigid_names][those[0]]
+            raise SceneError(
+                f"pliant.{type(options).__name__} has no {name}_friction, which body {body!r} has; use pliant.Newton()"
+            )
 
 
 def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
+from pliant.rows.rolling import Rolling
 from pliant.rows.table import Rows, concatenate
 from pliant.solve.info import Info
 
@@ -34,7 +35,8 @@ class StepRows:
 
     equality_slices, joint_slices: where the equalities and where all joints end in the table. error (joint slices, 3,
     LANES): the joints' errors [m or rad] at the start, from where their rates count. contact_index (contacts,): flat
-    index of each contact's normal row in the table; its tangents follow at +LANES, +2 LANES.
+    index of each contact's normal row in the table; its tangents follow at +LANES, +2 LANES. rolling: the torques of
+    contacts, behind these.
     """
 
     elements: ElementRows
@@ -44,12 +46,13 @@ class StepRows:
     error: np.ndarray
     contacts: Contacts
     contact_index: np.ndarray
+    rolling: Rolling
 
-    def with_contacts(self, contacts: Contacts, rows: Rows, index: np.ndarray) -> "StepRows":
-        """Other contacts, their rows, and the place of each in these."""
+    def with_contacts(self, contacts: Contacts, rows: Rows, index: np.ndarray, rolling: Rolling) -> "StepRows":
+        """Other contacts, their rows, and the place of each in these, and their torques."""
         joints = self.table.between(0, self.joint_slices)
         table, index = concatenate([joints, rows]), index + joints.friction.size * 3
-        return replace(self, table=table, contacts=contacts, contact_index=index)
+        return replace(self, table=table, contacts=contacts, contact_index=index, rolling=rolling.shifted(joints))
 
     @property
     def equalities(self) -> Rows:
@@ -128,10 +131,11 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
     error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before, start)
     allowed = contact_rows.allowed_gaps(contacts, h)
     still = np.zeros_like(before)
-    touching, index = contact_rows.fill(model, contacts, allowed, state.body_position, before, still, h)
+    touching, index, rolling = contact_rows.fill(model, contacts, allowed, state.body_position, before, still, h)
     sizes = (blocks.equality_slices, joints.slices)
     elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
-    return StepRows(elements, concatenate([joints, touching]), *sizes, error, contacts, index)
+    found = (contacts, index, rolling.shifted(joints))
+    return StepRows(elements, concatenate([joints, touching]), *sizes, error, *found)
 
 
 def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
@@ -143,7 +147,9 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
     found = rows.contacts.these(order)
     what = (found.thing, found.point, found.normal, found.gap)
-    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what)
+    torques = np.zeros((len(order), 3))
+    torques[rows.rolling.contact] = flat[rows.rolling.places()]
+    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what, torques[order])
 
 
 def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
@@ -155,6 +161,8 @@ def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
         known = kept.contact_key[place] == rows.contacts.key
         for c in range(3):
             impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
+        own = known[rows.rolling.contact]
+        impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse
 
 

@@ -65,7 +65,8 @@ class Increment:
         table, inverse_mass = self.problem.rows.table, self.problem.prediction.inverse_mass
         self.joints.write_into(table)
         mobilities = self._mobilities(inverse_mass) if table.slices else (inverse_mass,) * 2
-        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift)
+        rolling = self.problem.rows.rolling
+        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift, rolling)
 
     def touch(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
         """Take the contacts that there are where velocities u lead in place of those so far; Phi and its gradient at u,

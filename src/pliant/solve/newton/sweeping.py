@@ -17,8 +17,8 @@ MOST_SWEEPS = 200
 
 def may_sweep(potential: Increment) -> bool:
     """Whether sweeps are for this problem: rigid bodies of similar mass that touch and are held by nothing else."""
-    rows = potential.row_potential
-    if potential.model.elements.sets or rows.joints.slices or len(potential.problem.rows.contacts) < FEWEST:
+    rows, few = potential.row_potential, len(potential.problem.rows.contacts) < FEWEST
+    if few or potential.model.elements.sets or rows.joints.slices or len(rows.rolling):
         return False
     mobility = rows.mobility.ravel()[potential.problem.rows.contact_index]
     return bool(mobility.max() <= LARGEST_RATIO * mobility.min())

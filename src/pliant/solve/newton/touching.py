@@ -32,8 +32,8 @@ def contacts_ahead(
     there = _moved(model.device, problem.state, u, h)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
     allowed = _allowed(contacts, started, h)
-    rows, index = contact_rows.fill(model, contacts, allowed, there.body_position, problem.before, u, h)
-    return problem.with_rows(problem.rows.with_contacts(contacts, rows, index)), u, clear
+    rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.body_position, problem.before, u, h)
+    return problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling)), u, clear
 
 
 def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
