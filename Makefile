@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow test-random lint format bench bench-peers clean
+.PHONY: demo test test-slow test-random test-hostile lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,11 @@ test-slow: $(STAMP)
 # random scenes: PLIANT_SCENES of them (500) from PLIANT_SEED (0) on
 test-random: $(STAMP)
 	$(BIN)/python -m pytest -m slow -s tests/test_random_scenes.py tests/test_random_mechanisms.py tests/test_random_drops.py
+
+# generated cases that look for failures: PLIANT_CASES of each kind (300) from PLIANT_SEED (0) on, each kind for at most
+# PLIANT_SECONDS (240); PLIANT_SURVEY=1 counts all kinds of failures instead of printing the smallest case of the first
+test-hostile: $(STAMP)
+	$(BIN)/python -m pytest -m hostile -s tests/hostile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -123,7 +123,7 @@ def test_damaged_content_is_named(stored, tmp_path, changes, message):
 
 def test_pickles_are_refused(stored, tmp_path):
     path = rewritten(stored, tmp_path / "bad.npz", state_x=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(pl.SceneError, match=r"cannot be read as a pliant checkpoint: .*allow_pickle"):
+    with pytest.raises(pl.SceneError, match=r"cannot be read as a pliant checkpoint: .*holds object"):
         read_checkpoint(path)
 
 

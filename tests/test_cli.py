@@ -130,7 +130,7 @@ def test_run_options_overrule_the_file(scene):
     "options, message",
     [
         (["--dt", -1], "dt: -1.0 -> is out of range"),
-        (["--solver", "magic"], "--solver must be one of newton, dual, linear, explicit, xpbd, got 'magic'"),
+        (["--solver", "magic"], "--solver must be one of newton, mixed, dual, linear, explicit, xpbd, got 'magic'"),
         (["--precision", "half"], "precision"),
         (["--device", "cuda"], "device: \"cuda\" -> is not one of the choices; allowed: 'cpu'"),
         (["--tolerance", 0], "Newton tolerance"),
@@ -173,6 +173,24 @@ solver = "xpbd"
     assert "Xpbd has no place for a motor" in pliant("check", path, code=1)[1]
 
 
+BAD_RUNS = {
+    "threads = 1000": r"run.threads: threads must be a whole number from 1 to",
+    "seconds = 1e90\ndt = 1e-90": "are more than 1e+12 steps",
+    "camera = { eye = [0, 0, 1], target = [0, 0, 1] }": "camera eye and target are the same point",
+    'solver = "linear"': "run.solver: pliant.Linear needs a soft body",
+}
+
+
+@pytest.mark.parametrize("settings", BAD_RUNS)
+def test_check_refuses_what_run_refuses(settings, tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_text(f"format = 1\n[run]\n{settings}\n[[rigid]]\nshape = {{ sphere = 1 }}\nmass = 1\n")
+    checked, run = pliant("check", path, code=1)[1], pliant("run", path, "--out", tmp_path / "out", code=1)[1]
+    assert checked == run
+    assert checked.startswith(f"error: {path}: ") and BAD_RUNS[settings] in checked
+    assert not (tmp_path / "out").exists()
+
+
 def test_check_lists_every_error(scene):
     scene.write_text(TOML.replace("young", "yung").replace('"stress"', '"heat"'))
     errors = pliant("check", scene, code=1)[1]
@@ -208,7 +226,7 @@ def test_mesh_info_and_convert(tmp_path):
     assert len(pl.meshes.read(tmp_path / "box.msh").tets) == 48
     pliant("mesh", "convert", tmp_path / "box.node", tmp_path / "box.obj", "--surface")
     assert "26 points" in pliant("mesh", "info", tmp_path / "box.obj")[0]
-    assert "there is no mesh file" in pliant("mesh", "info", tmp_path / "none.vtu", code=1)[1]
+    assert "there is no such mesh file" in pliant("mesh", "info", tmp_path / "none.vtu", code=1)[1]
     assert "triangles only" in pliant("mesh", "convert", tmp_path / "box.node", tmp_path / "b.obj", code=1)[1]
 
 

@@ -121,6 +121,31 @@ def test_too_long_a_step_is_warned_of_with_the_largest_safe_one():
         assert (sim.energy().elastic > 1.0) == grows
 
 
+@pytest.mark.parametrize("method", ["symplectic", "rk2", "rk4"])
+@pytest.mark.parametrize("damping", [1e-3, 0.1])
+def test_the_step_that_the_warning_names_is_safe_with_damping(method, damping):
+    def simulated(h):
+        scene = pl.Scene(gravity=(0, 0, 0))
+        material = pl.Material.linear(1e5, 0.3, 1000, damping=damping)
+        body = scene.add_soft(pl.meshes.box((0.6, 0.3, 0.3), (2, 1, 1)), material, self_contact=False)
+        sim = scene.simulate(h, solver=pl.Explicit(method))
+        sim.set_velocities(body, 1e-4 * np.random.default_rng(0).normal(size=sim.positions(body).shape))
+        return sim
+
+    with pytest.warns(UserWarning, match="largest safe time step") as caught:
+        simulated(0.1).step()
+    safe = float(str(caught[0].message).split("scene is ")[1].split(" s")[0])
+    good, bad = simulated(0.97 * safe), simulated(1.1 * safe)
+    before = good.energy().total
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        good.step(400)
+    assert good.energy().total < before
+    with pytest.warns(UserWarning, match="too long"):
+        bad.step(400)
+    assert bad.energy().total > 1e3 * before
+
+
 def test_safe_steps_of_the_methods():
     """Undamped: 2/w and 2 sqrt(2)/w, none for rk2; damped symplectic: sqrt(beta^2 + 4/w^2) - beta (characteristic
     polynomial z^2 - (2 - h^2 w^2 - h beta w^2) z + 1 - h beta w^2)."""
@@ -133,7 +158,7 @@ def test_safe_steps_of_the_methods():
 
 def test_rk2_says_that_it_has_no_stable_step():
     scene, _ = swinging_cube()
-    with pytest.warns(UserWarning, match="no stable time step without damping"):
+    with pytest.warns(UserWarning, match="no stable time step here"):
         scene.simulate(0.001, solver=pl.Explicit("rk2")).step()
 
 

@@ -50,7 +50,7 @@ BAD = {
     ),
     "spring": (lambda b: pl.Spring(pl.world, b, ((0, 0, 0), (1, 0, 0)), stiffness=0), "needs a stiffness above 0"),
     "tendon": (lambda b: pl.Tendon([(b, (0, 0, 0))]), "two or more pairs"),
-    "attach": (lambda b: pl.Attach(pl.world, b), "needs a soft body as b"),
+    "attach": (lambda b: pl.Attach(pl.world, b), "attach joint b must be a soft body"),
     "break": (lambda b: pl.Ball(pl.world, b, at=(0, 0, 0), break_force=0), "ball joint break_force must be"),
     "free": (lambda b: FREE(restitution=0.5), "go with limits"),
     "rest": (lambda b: FREE(rest=0.5), "goes with a stiffness"),

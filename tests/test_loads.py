@@ -235,7 +235,7 @@ BAD_INPUT = {
     "displacement text": (lambda: soft_body().pin([0], displacement="up"), "in order, got 'up'"),
     "displacement nan": (
         lambda: soft_body().pin([0], displacement=(0, 0, math.nan)),
-        "in order, got values that are not finite",
+        "in order, got nan at [2]",
     ),
     "displacement function": (
         lambda: soft_body().pin([0, 1], displacement=lambda time: np.zeros((5, 3))),

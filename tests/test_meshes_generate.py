@@ -212,7 +212,7 @@ def test_quality_of_known_tets():
         (lambda: box((1, 1, 1), (1, 2)), "cells must be a positive integer or 3 of them"),
         (lambda: box((1, 1, 1), 1, "seven"), "unknown box pattern 'seven'; allowed are 'mirrored', 'five', 'six', 'tw"),
         (lambda: sphere(0, 2), "radius must be a positive length"),
-        (lambda: sphere(1, (2, 2)), "cells must be a positive integer, not"),
+        (lambda: sphere(1, (2, 2)), "cells must be a positive integer, got"),
         (lambda: cylinder(1, -2, 1), "height must be a positive length"),
         (lambda: cylinder(1, 1, (1, 2, 3)), "cells must be a positive integer or 2 of them"),
         (lambda: box("wide", 1), "size must be 3 positive lengths"),

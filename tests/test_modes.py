@@ -236,7 +236,7 @@ def test_errors():
             scene.modes(n)
     with pytest.raises(pl.SceneError, match="mass must be one of 'lumped', 'consistent', got 'none'"):
         scene.modes(1, mass="none")
-    with pytest.raises(pl.SceneError, match="there are modes 0 to 1, got 2"):
+    with pytest.raises(pl.SceneError, match="the number of a mode must be a whole number from 0 to 1, got 2"):
         scene.modes(2).shape(body, 2)
     with pytest.raises(pl.SceneError, match="is not a body of the scene"):
         scene.modes(2).shape(bar((1, 1, 1))[1], 0)

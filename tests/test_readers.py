@@ -74,9 +74,9 @@ def test_node_averages_are_weighted_by_volume():
 
 def test_readers_name_what_is_allowed():
     sim, block = stretched(np.eye(3), rubber())
-    with pytest.raises(pl.SceneError, match="at must be 'elements' or 'nodes', got 'corners'"):
+    with pytest.raises(pl.SceneError, match="at must be one of 'elements', 'nodes', got 'corners'"):
         sim.stress(block, at="corners")
-    with pytest.raises(pl.SceneError, match="measure must be 'rotated', 'green' or 'small', got 'log'"):
+    with pytest.raises(pl.SceneError, match="measure must be one of 'rotated', 'green', 'small', got 'log'"):
         sim.strain(block, measure="log")
     with pytest.raises(pl.SceneError, match="not of a soft body of this simulation"):
         sim.reaction(stretched(np.eye(3), rubber())[1].pin("all"))

@@ -34,10 +34,13 @@ def ball(**options):
 
 BAD_INPUT = {
     "gravity size": (lambda: pl.Scene(gravity=(0, 1)), "gravity must be 3 finite numbers, got (0, 1)"),
-    "gravity text": (lambda: pl.Scene(gravity="down"), "gravity must be 3 numbers, got 'down'"),
+    "gravity text": (lambda: pl.Scene(gravity="down"), "gravity must be 3 finite numbers, got 'down'"),
     "gravity nan": (lambda: pl.Scene(gravity=(0, 0, math.nan)), "gravity must be 3 finite numbers"),
-    "no mesh": (lambda: pl.Scene().add_soft("box", RUBBER), "add_soft needs a pliant.meshes.TetMesh, got str"),
-    "no material": (lambda: pl.Scene().add_soft(small_box(), "rubber"), "add_soft needs a pliant.Material, got str"),
+    "no mesh": (lambda: pl.Scene().add_soft("box", RUBBER), "the mesh of a soft body must be a pliant.meshes.TetMesh"),
+    "no material": (
+        lambda: pl.Scene().add_soft(small_box(), "rubber"),
+        "the material of a soft body must be a pliant.Material",
+    ),
     "no shape": (
         lambda: pl.Scene().add_rigid(1.0),
         "one of the shapes Sphere, Box, Capsule, Cylinder, Cone, Plane, Mesh, Hull",
@@ -45,7 +48,7 @@ BAD_INPUT = {
     "rotation": (lambda: ball(rotation=(0, 0, 0, 0)), "rotation must be a quaternion (w, x, y, z) of non-zero length"),
     "rotation size": (lambda: ball(rotation=(0, 0, 1)), "rotation must be 4 finite numbers, got (0, 0, 1)"),
     "position": (lambda: ball(position=(0, 0, math.inf)), "position must be 3 finite numbers"),
-    "huge integer": (lambda: ball(mass=10**400), "mass must be a number"),
+    "huge integer": (lambda: ball(mass=10**400), "mass must be a finite number"),
     "friction": (lambda: ball(friction=-0.1), "friction must be a finite number in [0, inf], got -0.1"),
     "restitution": (lambda: ball(restitution=1.5), "restitution must be a finite number in [0, 1], got 1.5"),
     "name": (lambda: pl.Scene().add_rigid(pl.Sphere(1), mass=1, name="../a"), "name must be up to 100 letters"),
@@ -56,7 +59,7 @@ BAD_INPUT = {
     "mass": (lambda: ball(mass=0), "mass must be a finite number in ]0, inf], got 0"),
     "density": (lambda: ball(mass=None, density=-1), "density must be a finite number in ]0, inf], got -1"),
     "moving plane": (lambda: pl.Scene().add_rigid(pl.Plane(), mass=1), "a plane is infinite: add it with static=True"),
-    "function velocity": (lambda: ball(velocity=lambda t: (t, 0, 0)), "velocity must be 3 numbers"),
+    "function velocity": (lambda: ball(velocity=lambda t: (t, 0, 0)), "velocity must be 3 finite numbers"),
     "inertia shape": (lambda: ball(inertia=[1, 2]), "inertia must be one number, three moments or a symmetric 3x3"),
     "inertia sign": (lambda: ball(inertia=[1, 2, -3]), "positive definite, its principal moments are [-3.0, 1.0, 2.0]"),
     "force function": (lambda: ball().force(lambda t: (t, 0)), "force at time 0 must be 3 finite numbers"),
@@ -79,7 +82,7 @@ BAD_INPUT = {
     ),
     "half-space": (lambda: selections.InHalfSpace((0, 0, 0), (0, 0, 0)), "half-space normal must be a direction"),
     "sphere": (lambda: pl.Sphere(0), "sphere radius must be a finite number in ]0, inf], got 0"),
-    "box": (lambda: pl.Box((1, 2, 0)), "box size must be three positive lengths, got (1, 2, 0)"),
+    "box": (lambda: pl.Box((1, 2, 0)), "box size must be 3 positive lengths, got (1, 2, 0)"),
     "capsule": (lambda: pl.Capsule(-1, 1), "capsule radius must be a finite number in ]0"),
     "cylinder": (lambda: pl.Cylinder(1, 0), "cylinder length must be a finite number in ]0"),
     "plane": (lambda: pl.Plane((0, 0, 0)), "plane normal must be a direction of non-zero length"),

@@ -19,6 +19,7 @@ _HOME = {
     "Distance": "scene.joints",
     "Dual": "solve",
     "Explicit": "solve",
+    "FileError": "errors",
     "Fixed": "scene.joints",
     "Gear": "scene.couplings",
     "Heightfield": "scene.shapes",

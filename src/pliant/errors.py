@@ -1,8 +1,24 @@
 """The named exceptions of pliant; each message says what is wrong, where, and what is allowed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class PliantError(Exception):
     """Base of every exception that pliant raises on purpose."""
+
+    about: object = None
+    """The body, joint or solver that is at fault, where one is: a file says by which of its keys it is described."""
+
+
+@contextmanager
+def about(thing: object) -> Iterator[None]:
+    """Let errors raised inside the block say whose fault they are, unless they do."""
+    try:
+        yield
+    except PliantError as error:
+        error.about = thing if error.about is None else error.about
+        raise
 
 
 class SceneError(PliantError, ValueError):
@@ -15,3 +31,7 @@ class MeshError(PliantError, ValueError):
 
 class SolverError(PliantError, RuntimeError):
     """A solver cannot honour the scene, or the simulation broke down (step, body and element are named)."""
+
+
+class FileError(PliantError, OSError):
+    """A file cannot be read or written; it is named, and why."""

@@ -1,12 +1,11 @@
 """A running simulation: stepping, reading, setting, saving."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from pliant.checks import number, unit_quaternion, vector
-from pliant.errors import SceneError
+from pliant.checks import choice, number, numbers, shown, unit_quaternion, vector, whole
+from pliant.errors import SceneError, about
 from pliant.meshes import TriMesh
 from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
@@ -15,11 +14,15 @@ from pliant.readers import contacts as touching
 from pliant.readers import joints, reactions, report
 from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
+from pliant.running import Run
 from pliant.scene.bodies import Pin, Rigid, Soft
+from pliant.scene.changes import Described
+from pliant.scene.coordinates import Motor
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
 from pliant.stepping.integrators import bdf2_step
+from pliant.stepping.step import check_state
 from pliant.stepping.step import step as euler_step
 from pliant.threads import Threads
 
@@ -32,17 +35,25 @@ class Simulation:
     solver: pliant.Newton() unless another is given. device: where it computes, "cpu". precision: "float32" or "float64"
     of the dual solver (positions and velocities are always float64). threads: how many, None for what measuring shows
     to be quicker; results do not depend on it.
+
+    A simulation is of the scene as it was when it was made. What the scene says later it does not follow: it refuses to
+    step then, while its readers go on telling what it has computed.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
-        self.scene, self.dt = scene, number(dt, "dt", low=0, open_low=True)
+        if not isinstance(scene, Scene):
+            raise SceneError(f"a simulation needs a pliant.Scene, got {shown(scene)}")
+        self.given, self.dt = Described(scene), number(dt, "dt", low=0, open_low=True)
+        self.scene = self.given.kept
         self.solver = Newton() if solver is None else solver
-        if precision not in PRECISIONS:
-            raise SceneError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
-        self.precision, self.threads = precision, threads
-        self.model, self.state = build(scene, getattr(self.solver, "elements_as_rows", False), device)
-        self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
-        self.working_solver = make_solver(self.solver, self.model, self.state, precision)
+        self.precision, self.threads = choice(precision, "precision", PRECISIONS), threads
+        self.motors: dict[tuple[int, str], Motor] = {}
+        """Motors that `set_motor` has changed, by the number of their joint and the name of their coordinate."""
+        self.model, self.state = build(self.scene, getattr(self.solver, "elements_as_rows", False), device)
+        with about("threads"):
+            self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
+        with about("solver"):
+            self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info = None
 
     @property
@@ -53,35 +64,39 @@ class Simulation:
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise SceneError(f"the number of steps must be a whole number from 0 on, got {n!r}")
-        for _ in range(n):
+        self.check_unchanged()
+        for _ in range(whole(n, "the number of steps", 0)):
             before = self.state.crossing
-            self.state, self.info = self.thread_choice.run(
-                lambda: advance(self.model, self.state, self.working_solver, self.dt)
-            )
+            state, info = self.thread_choice.run(lambda: advance(self.model, self.state, self.working_solver, self.dt))
+            check_state(self.model, state)
+            self.state, self.info = state, info
             warn_of_crossings(self.model, before, self.state.crossing)
         return self
 
-    def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Iterator["Simulation"]:
-        """Advance by `seconds`, yielding this simulation after every `every` steps; a progress bar in a terminal."""
-        steps = round(number(seconds, "seconds", low=0) / self.dt)
-        for done in _progress(steps, progress):
-            self.step()
-            if (done + 1) % every == 0 or done + 1 == steps:
-                yield self
+    def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Run:
+        """Advance by `seconds` as the result is looped over, giving this simulation after every `every` steps; a
+        progress bar in a terminal."""
+        return Run(self, seconds, every, progress)
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on when the scene has changed since."""
+        if difference := self.given.difference():
+            raise SceneError(
+                f"the scene has changed since this simulation was made: {difference}. Make a new one with "
+                f"scene.simulate(...); what may change on the way are motors, poses, positions and velocities (set_...)"
+            )
 
     def _soft(self, body: Soft) -> int:
         for i, candidate in enumerate(self.scene.soft_bodies):
             if candidate is body:
                 return i
-        raise SceneError(f"{body!r} is not a soft body of this simulation's scene")
+        raise SceneError(f"{shown(body)} is not a soft body of this simulation's scene")
 
     def _rigid(self, body: Rigid) -> int:
         for i, candidate in enumerate(self.scene.rigid_bodies):
             if candidate is body:
                 return i
-        raise SceneError(f"{body!r} is not a rigid body of this simulation's scene")
+        raise SceneError(f"{shown(body)} is not a rigid body of this simulation's scene")
 
     def _nodes(self, body: Soft) -> slice:
         i = self._soft(body)
@@ -155,7 +170,8 @@ class Simulation:
 
     def deformation_gradient(self, body: Soft) -> np.ndarray:
         """F = dx/dX (m, 3, 3) per element, X in the coordinates of the body's mesh: its rotation is part of F."""
-        return strains.deformation_gradient(body.mesh, self.positions(body))
+        x = self.positions(body)
+        return strains.deformation_gradient(body.mesh, x)
 
     def strain(self, body: Soft, at: str = "elements", measure: str = "rotated") -> np.ndarray:
         """Total strain xx, yy, zz, yz, xz, xy with engineering shear (gamma = 2 epsilon).
@@ -164,14 +180,13 @@ class Simulation:
         of R^T F - I in the element's rotated frame (R = I for the linear law); "green", (F^T F - I)/2 in the axes of
         the mesh; "small", the symmetric part of the displacement's gradient in world axes.
         """
-        if measure == "rotated":
+        if choice(measure, "measure", ("rotated", "green", "small")) == "rotated":
             values = self._fields(body)[0]
         elif measure == "green":
-            values = strains.mean_green_strain(body.mesh, self.positions(body))
-        elif measure == "small":
-            values = strains.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
+            x = self.positions(body)
+            values = strains.mean_green_strain(body.mesh, x)
         else:
-            raise SceneError(f"measure must be 'rotated', 'green' or 'small', got {measure!r}")
+            values = strains.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
         return _placed(body, values, at)
 
     def plastic_strain(self, body: Soft) -> np.ndarray:
@@ -211,7 +226,7 @@ class Simulation:
         for index, own in enumerate(self._things):
             if own is body:
                 return index
-        raise SceneError(f"{body!r} is no body of this simulation")
+        raise SceneError(f"{shown(body)} is no body of this simulation")
 
     def reaction(self, holder) -> np.ndarray:
         """Force (3,) [N], world axes, of what holds something in the last step.
@@ -244,12 +259,21 @@ class Simulation:
         return joints.motor_effort(self.model, self.state, self._joint(joint), coordinate, self.dt)
 
     def set_motor(self, joint, coordinate: str | None = None, **changes) -> None:
-        """Change what the motor of a joint does from now on: velocity, or position, stiffness, damping; max_torque.
-        The scene's joint is changed with it, so that files and checkpoints know."""
-        number = joints.coordinate_number(self.model, self._joint(joint), coordinate)
-        drive = joints.drive_number(self.model, self._joint(joint), number)
-        motor = joint.change_motor(self.model.joints.free.name[number], changes)
+        """Change what the motor of a joint does from now on in this simulation, and in its checkpoints: velocity, or
+        position, stiffness, damping; max_torque. The scene stays as it is."""
+        place = self._joint(joint)
+        number = joints.coordinate_number(self.model, place, coordinate)
+        drive, name = joints.drive_number(self.model, place, number), self.model.joints.free.name[number]
+        motor = (self.motors.get((place, name)) or joint.coordinates[name].motor).changed(changes)
         self.model = self.model.with_drives(self.model.joints.drives.with_motor(drive, motor))
+        self.motors[place, name] = motor
+
+    def scene_now(self) -> Scene:
+        """The scene as this simulation has it: with the motors that were set."""
+        scene = self.scene.as_it_is()
+        for (place, name), motor in self.motors.items():
+            scene.joints[place] = scene.joints[place].with_motor(name, motor)
+        return scene
 
     def limit_state(self, joint, coordinate: str | None = None) -> str:
         """Which limit of a joint carried load in the last step: "low", "high" or "free"."""
@@ -263,7 +287,7 @@ class Simulation:
         for i, candidate in enumerate(self.scene.joints):
             if candidate is joint:
                 return i
-        raise SceneError(f"{joint!r} is not a joint of this simulation's scene")
+        raise SceneError(f"{shown(joint)} is not a joint of this simulation's scene")
 
     def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:
         """Nodes (k,) of a pin, and 1 for each pinned axis (3,)."""
@@ -305,24 +329,9 @@ def _read_only(view: np.ndarray) -> np.ndarray:
 
 def _placed(body: Soft, values: np.ndarray, at: str) -> np.ndarray:
     """Values of a body's elements as they are, or as averages at its nodes."""
-    if at not in ("elements", "nodes"):
-        raise SceneError(f"at must be 'elements' or 'nodes', got {at!r}")
-    return values if at == "elements" else strains.node_average(body.mesh, values)
+    placed = choice(at, "at", ("elements", "nodes"))
+    return values if placed == "elements" else strains.node_average(body.mesh, values)
 
 
 def _matrix(value, shape, name: str) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape or not np.all(np.isfinite(array)):
-        raise SceneError(f"{name} must be finite numbers of shape {shape}, got shape {array.shape}")
-    return array
-
-
-def _progress(steps: int, wanted: bool | None):
-    """Step numbers, with a progress bar when the output is a terminal."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    if wanted or (wanted is None and console.is_terminal):
-        return track(range(steps), description="simulating", console=console)
-    return range(steps)
+    return numbers(value, name, (shape,), f"finite numbers of shape {shape}")

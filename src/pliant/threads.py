@@ -6,6 +6,7 @@ busy, threads that wait for each other are slower than one.
 
 from time import perf_counter
 
+from pliant.checks import whole
 from pliant.jit import thread_count, use_threads
 
 # Steps that are not counted (they compile), steps of each trial, and steps between two trials.
@@ -19,7 +20,7 @@ class Threads:
 
     def __init__(self, asked: int | None, groups: int):
         """asked: a number of threads, or None. groups: of elements and rows; few of them are always for one thread."""
-        self.most = thread_count(asked, groups)
+        self.most = thread_count(None if asked is None else whole(asked, "threads", 1), groups)
         self.count = self.most
         self.measures = asked is None and self.most > 1
         self.done, self.times = 0, {1: [], self.most: []}

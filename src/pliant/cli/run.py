@@ -43,24 +43,30 @@ Examples:
 def run(scene: Path, out: Path, checkpoint: str | None, as_json: bool, **options) -> None:
     """Run the scene file SCENE.
 
-    What the file asks for is written into the folder --out, and nowhere else.
+    What the file asks for is written into the folder --out, and nowhere else. Ctrl-C writes what there is and leaves a
+    checkpoint to go on from (interrupted.npz); Ctrl-C again ends at once.
     """
+    from pliant.output.run_log import run_recorded
+
+    end = None if checkpoint is None else out / plain_checkpoint_name(checkpoint)
+    settings, recorder = prepare(scene, out, options)
+    finish(run_recorded(recorder.sim, settings.seconds, recorder, False if as_json else None, end), as_json)
+
+
+def prepare(scene: Path, out: Path, options: dict):
+    """All that comes before the first step, short of opening files: the settings, and the recorder of a simulation."""
     from pliant import scene_file
     from pliant.output.recorder import Recorder
-    from pliant.output.run_log import run_recorded
+    from pliant.running import step_count
 
     file = scene_file.read(scene)
     settings = with_options(file.run, options)
-    end = None if checkpoint is None else out / plain_checkpoint_name(checkpoint)
-    sim = file.scene.simulate(dt=settings.dt, solver=settings.solver, **settings.place)
     names = [scene.stem + name if name.startswith(".") else name for name in settings.output]
     looks = {key: getattr(settings, key) for key in ("color", "camera", "joints", "contacts")}
-    recorder = Recorder(sim, out, names, settings.frames_per_second, **looks)
-    log = run_recorded(sim, settings.seconds, recorder, progress=False if as_json else None)
-    if end is not None:
-        sim.checkpoint(end)
-        log.files.append(end)
-    finish(log, as_json)
+    with file.addressed():
+        sim = file.scene.simulate(dt=settings.dt, solver=settings.solver, **settings.place)
+        step_count(settings.seconds, sim.dt)
+        return settings, Recorder(sim, out, names, settings.frames_per_second, **looks)
 
 
 @click.command(epilog=DEMO_EXAMPLES)
@@ -110,7 +116,7 @@ def plain_checkpoint_name(name: str) -> str:
 
 
 def finish(log, as_json: bool) -> None:
-    """Print the report; exit with 1 when the run broke off."""
+    """Print the report; exit with 1 when the run broke off, with 130 when it was interrupted."""
     click.echo(json.dumps(log.summary(), indent=2) if as_json else log.text())
     if log.error:
-        raise SystemExit(1)
+        raise SystemExit(130 if log.interrupted else 1)

@@ -35,6 +35,7 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
     is newton. The report is in SI units: m, Pa, J, rotations (w, x, y, z).
     """
     from pliant import scene_file
+    from pliant.files import check_writable
     from pliant.solve import Newton
 
     file = scene_file.read(scene)
@@ -42,8 +43,11 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
     solver = Newton(tolerance=tolerance, max_iterations=200, linear=linear)
     options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
     options["device"] = file.run.device
-    sim = file.scene.equilibrium(solver=solver, **options)
     files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
+    for path in files:
+        check_writable(path)
+    with file.addressed():
+        sim = file.scene.equilibrium(solver=solver, **options)
     sim.save(files[0], color=file.run.color, camera=file.run.camera)
     sim.save(files[1])
     energy, info = sim.energy(), sim.info
@@ -95,9 +99,13 @@ def _rest_text(report: dict) -> str:
 def modes(scene: Path, number: int, mass: str, pictures: bool, out: Path, as_json: bool) -> None:
     """Natural frequencies of the scene file SCENE about its start."""
     from pliant import scene_file
+    from pliant.files import check_writable
 
     file = scene_file.read(scene)
-    found = file.scene.modes(number, mass=mass, device=file.run.device)
+    if pictures:
+        check_writable(out / f"{scene.stem}-mode1.png")
+    with file.addressed():
+        found = file.scene.modes(number, mass=mass, device=file.run.device)
     files = [out / f"{scene.stem}-mode{k + 1}.png" for k in range(len(found))] if pictures else []
     for k, path in enumerate(files):
         found.save(path, k)

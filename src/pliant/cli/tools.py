@@ -56,25 +56,24 @@ verbose_option = click.option(
 @click.argument("scene", type=INPUT)
 @verbose_option
 def check(scene: Path) -> None:
-    """Check the scene file SCENE: what is in it, or all that is wrong with it."""
-    from pliant import scene_file
-    from pliant.model.build import build
-    from pliant.solve.make import check_solver
+    """Check the scene file SCENE: what is in it, or all that is wrong with it.
 
-    file = scene_file.read(scene)
-    solver = file.run.solver
-    model, _ = build(file.scene, getattr(solver, "elements_as_rows", False), file.run.device)
-    check_solver(solver, model)
+    It does all that `pliant run` does before the first step.
+    """
+    from pliant.cli.run import prepare
+
+    run, recorder = prepare(scene, Path("out"), {})
+    described, model = recorder.sim.scene, recorder.sim.model
     masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
     click.echo(f"{scene}: a good scene file")
-    for body in file.scene.bodies:
+    for body in described.bodies:
         click.echo(f"  {body!r}")
     click.echo(
         f"{len(model.soft_names)} soft and {len(model.rigid_names)} rigid bodies, {len(model.joint_names)} joints\n"
         f"{model.node_count} nodes, {model.element_count} tets, "
         f"{6 * model.element_count + joint_rows(model)} rows without contacts\n"
         f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid\n"
-        f"{file.run.seconds:g} s in steps of {file.run.dt:g} s; writes {', '.join(file.run.output) or 'nothing'}"
+        f"{run.seconds:g} s in steps of {run.dt:g} s; writes {', '.join(run.output) or 'nothing'}"
     )
 
 
@@ -116,12 +115,16 @@ def render(source: Path, output: Path | None, size, color: str | None, eye, targ
     SOURCE is a scene file (.toml) or a checkpoint (.npz).
     """
     from pliant.errors import SceneError
+    from pliant.files import check_writable
     from pliant.scene_file.run import View
 
+    if source.suffix.lower() not in (".toml", ".npz"):
+        raise SceneError(f"{source}: a picture is made of a scene file (.toml) or a checkpoint (.npz)")
     output = output or Path(source.with_suffix(".png").name)
     if output.suffix.lower() != ".png":
         raise SceneError(f"{output}: a picture is written as .png")
     sim, run = _simulation(source)
+    check_writable(output)
     for _ in sim.run(time):
         pass
     view = run.camera or View()
@@ -134,18 +137,15 @@ def render(source: Path, output: Path | None, size, color: str | None, eye, targ
 def _simulation(source: Path):
     """The simulation in a scene file or a checkpoint, and how to draw it."""
     from pliant import scene_file
-    from pliant.errors import SceneError
     from pliant.scene_file.run import RunSettings
     from pliant.simulation import resume
 
-    suffix = source.suffix.lower()
-    if suffix == ".npz":
+    if source.suffix.lower() == ".npz":
         return resume(source), RunSettings()
-    if suffix != ".toml":
-        raise SceneError(f"{source}: a picture is made of a scene file (.toml) or a checkpoint (.npz)")
     file = scene_file.read(source)
     run = file.run
-    return file.scene.simulate(dt=run.dt, solver=run.solver, **run.place), run
+    with file.addressed():
+        return file.scene.simulate(dt=run.dt, solver=run.solver, **run.place), run
 
 
 @click.group(epilog=MESH_EXAMPLES)

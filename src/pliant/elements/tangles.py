@@ -74,6 +74,6 @@ def warn_of_tangles(model, state, tangled: np.ndarray) -> None:
     for body in np.flatnonzero((tangled > 0) & (state.tangled == 0)):
         warnings.warn(
             f"step {state.step + 1}: soft body {model.soft_names[body]!r} is turned inside out; until it is upright "
-            f"again it is pulled back to shape, not by its own law (sim.info.tangled)",
+            f"again it is pulled back to shape, not by its own law (sim.info.tangled). A smaller dt helps",
             stacklevel=2,
         )

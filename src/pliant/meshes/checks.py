@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..errors import MeshError
+from ..checks import numbers, shown
+from ..errors import MeshError, SceneError
 
 NAMED_LIMIT = 5
 """How many offending indices an error names."""
@@ -32,7 +33,7 @@ def check_points(points: object) -> np.ndarray:
     """Return a (n, 3) float64 copy of the points [m], all finite and below LARGEST, or raise MeshError."""
     try:
         array = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise MeshError(f"points must be an (n, 3) array of numbers: {error}") from None
     if array.ndim != 2 or array.shape[1] != 3:
         raise MeshError(f"points must have shape (n, 3), not {array.shape}")
@@ -49,7 +50,7 @@ def check_elements(elements: object, widths: tuple[int, ...], point_count: int, 
     shapes = " or ".join(f"(m, {width})" for width in widths)
     try:
         array = np.asarray(elements)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise MeshError(f"{name} must be an array of integers of shape {shapes}: {error}") from None
     if array.ndim != 2 or array.shape[1] not in widths:
         raise MeshError(f"{name} must have shape {shapes}, not {array.shape}")
@@ -69,8 +70,13 @@ def check_elements(elements: object, widths: tuple[int, ...], point_count: int, 
 def check_sets(sets: Mapping[str, object] | None, point_count: int) -> dict[str, np.ndarray]:
     """Return named node sets as sorted unique int32 indices; a boolean mask (n,) is accepted too."""
     checked = {}
+    if sets is not None and not isinstance(sets, Mapping):
+        raise MeshError(f"sets must be a dict of names and node indices, got {shown(sets)}")
     for name, members in (sets or {}).items():
-        array = np.asarray(members)
+        try:
+            array = np.asarray(members)
+        except ValueError:
+            raise MeshError(f"set {shown(name)} must be a list of node indices, got {shown(members)}") from None
         if array.dtype == bool:
             if array.shape != (point_count,):
                 raise MeshError(f"set {name!r} as a mask must have shape ({point_count},), not {array.shape}")
@@ -109,16 +115,22 @@ def freeze(array: np.ndarray) -> np.ndarray:
 
 def rigid_transform(points: np.ndarray, scale: object, rotation: object, translation: object) -> np.ndarray:
     """Scale, then rotate by the quaternion (w, x, y, z), then translate points (n, 3) [m]."""
-    factor = np.asarray(scale, dtype=np.float64)
-    if factor.shape not in ((), (3,)) or not np.all(np.isfinite(factor)) or not np.all(factor > 0):
-        raise MeshError(f"scale must be one positive number or three, not {scale!r}")
-    quaternion = np.asarray(rotation, dtype=np.float64)
-    if quaternion.shape != (4,) or not np.isfinite(quaternion).all() or not np.any(quaternion):
-        raise MeshError(f"rotation must be a quaternion (w, x, y, z) that is not zero, not {rotation!r}")
-    offset = np.asarray(translation, dtype=np.float64)
-    if offset.shape != (3,) or not np.isfinite(offset).all():
-        raise MeshError(f"translation must be three finite numbers, not {translation!r}")
+    factor = finite(scale, "scale", ((), (3,)), "one positive number or three")
+    quaternion = finite(rotation, "rotation", ((4,),), "a quaternion (w, x, y, z) that is not zero")
+    offset = finite(translation, "translation", ((3,),), "three finite numbers")
+    if not np.all(factor > 0):
+        raise MeshError(f"scale must be one positive number or three, got {shown(scale)}")
+    if not np.linalg.norm(quaternion) > 1e-12:
+        raise MeshError(f"rotation must be a quaternion (w, x, y, z) that is not zero, got {shown(rotation)}")
     return (points * factor) @ rotation_matrix(quaternion).T + offset
+
+
+def finite(value: object, name: str, shapes: tuple, rule: str) -> np.ndarray:
+    """A new array of finite numbers of one of some shapes, or MeshError."""
+    try:
+        return numbers(value, name, shapes, rule)
+    except SceneError as error:
+        raise MeshError(str(error)) from None
 
 
 def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:

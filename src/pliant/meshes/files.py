@@ -13,35 +13,40 @@
 from __future__ import annotations
 
 import os
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import MeshError
-from .foreign import read_foreign, write_foreign
+from ..checks import file_path, flag
+from ..errors import FileError, MeshError
+from ..files import write_atomically
+from .foreign import write_foreign
 from .gmsh_read import read_gmsh
 from .gmsh_write import gmsh_text
 from .medit import medit_text, read_medit
+from .ply import read_ply
+from .stl import read_stl
 from .tet_mesh import TetMesh
 from .tetgen import element_text, node_text, read_tetgen
 from .tri_mesh import TriMesh
+from .vtu_read import read_vtu
 from .wavefront import read_wavefront, wavefront_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 READERS = {
-    ".vtu": read_foreign,
+    ".vtu": read_vtu,
     ".msh": read_gmsh,
     ".node": read_tetgen,
     ".ele": read_tetgen,
     ".mesh": read_medit,
     ".obj": read_wavefront,
-    ".stl": read_foreign,
-    ".ply": read_foreign,
+    ".stl": read_stl,
+    ".ply": read_ply,
 }
 TETS_ONLY = (".node", ".ele")
 TRIANGLES_ONLY = (".obj", ".stl", ".ply")
@@ -56,15 +61,23 @@ def read(path: str | os.PathLike, repair: bool = False) -> TetMesh | TriMesh:
     and markers become `sets`.
     repair: as in TetMesh and TriMesh. Raises MeshError, which names the file, when it cannot be read.
     """
-    path = Path(path)
-    reader = READERS[known_suffix(path)]
-    if not path.is_file():
-        raise MeshError(f"there is no mesh file {path}")
+    path, repair = file_path(path), flag(repair, "repair")
+    with reading(path):
+        mesh = READERS[known_suffix(path)](path).build(repair)
+    return mesh.with_source({"file": str(path.resolve()), "repair": repair})
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Let every error of reading a file be a MeshError that names it; an unknown suffix is named as well."""
+    known_suffix(path)
     try:
-        return reader(path).build(repair).with_source({"file": str(path.resolve()), "repair": bool(repair)})
+        if not path.is_file():
+            raise MeshError("there is no such mesh file")
+        yield
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error
-    except (OSError, ValueError, LookupError, OverflowError, MemoryError) as error:
+    except (OSError, ValueError, LookupError, ArithmeticError, MemoryError, RecursionError) as error:
         raise MeshError(f"{path}: cannot be read, the file is damaged or of another format: {error}") from error
 
 
@@ -80,7 +93,7 @@ def write(
     point_data: name -> (n,) or (n, k), fields on points; cell_data: name -> (m,) or (m, k), on tets or triangles; for
     .vtu and .msh. version: of the Gmsh format, "2" or "4". Which formats keep sets: see `pliant.meshes.files`.
     """
-    path = Path(path)
+    path = file_path(path)
     suffix = known_suffix(path)
     try:
         check_content(suffix, mesh, point_data or {}, cell_data or {})
@@ -90,8 +103,8 @@ def write(
         write_all(path, suffix, mesh, point_data, cell_data, version)
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error
-    except OSError as error:
-        raise MeshError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except FileError as error:
+        raise MeshError(str(error)) from error
 
 
 def known_suffix(path: Path) -> str:
@@ -129,42 +142,27 @@ def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) 
 def write_all(path: Path, suffix: str, mesh: TetMesh | TriMesh, point_data: dict, cell_data: dict, version: str):
     """Write the file or files of one mesh."""
     if suffix in TETS_ONLY:
-        replace(path.with_suffix(".node"), text_writer(node_text(mesh)))
-        replace(path.with_suffix(".ele"), text_writer(element_text(mesh)))
+        write_text(path.with_suffix(".node"), node_text(mesh))
+        write_text(path.with_suffix(".ele"), element_text(mesh))
     elif suffix == ".msh":
-        replace(path, text_writer(gmsh_text(mesh, point_data, cell_data, version)))
+        write_text(path, gmsh_text(mesh, point_data, cell_data, version))
     elif suffix == ".mesh":
-        replace(path, text_writer(medit_text(mesh)))
+        write_text(path, medit_text(mesh))
     elif suffix == ".obj":
-        replace(path, text_writer(wavefront_text(mesh)))
+        write_text(path, wavefront_text(mesh))
     else:
-        replace(path, lambda temporary: write_foreign(temporary, mesh, point_data, cell_data))
+        with write_atomically(path) as temporary:
+            write_foreign(temporary, mesh, point_data, cell_data)
 
 
-def text_writer(text: str) -> Callable[[Path], None]:
-    """A function that writes the text to a path."""
-    return lambda temporary: temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
-def replace(path: Path, write_to: Callable[[Path], None]) -> None:
-    """Let write_to fill a temporary file in the same folder, then rename it to path."""
-    temporary = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:12]}{path.suffix}")
-    try:
-        write_to(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def write_text(path: Path, text: str) -> None:
+    """Write a text; the file appears complete or not at all."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def read_surface(path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, 3) [m] and triangles (m, 3) of a surface file as they are, whatever is wrong with them."""
-    path = Path(path)
-    reader = READERS[known_suffix(path)]
-    if not path.is_file():
-        raise MeshError(f"there is no mesh file {path}")
-    try:
-        return reader(path).triangles()
-    except MeshError as error:
-        raise MeshError(f"{path}: {error}") from error
-    except (OSError, ValueError, LookupError, OverflowError, MemoryError) as error:
-        raise MeshError(f"{path}: cannot be read, the file is damaged or of another format: {error}") from error
+    path = file_path(path)
+    with reading(path):
+        return READERS[known_suffix(path)](path).triangles()

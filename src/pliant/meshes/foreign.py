@@ -1,4 +1,4 @@
-"""Formats read and written through meshio, an optional extra: .vtu, .ply, .stl. meshio is kept quiet."""
+"""Formats written through meshio, an optional extra: .vtu, .ply, .stl. meshio is kept quiet."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import MeshError
-from .raw_mesh import RawMesh, cell_block
+from .raw_mesh import cell_block
 from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
+from .vtu_read import SET_PREFIX
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-SET_PREFIX = "set:"
-"""Sets are stored in .vtu files as 0/1 point data under this prefix."""
 
 
 def import_meshio() -> ModuleType:
@@ -27,7 +25,7 @@ def import_meshio() -> ModuleType:
     try:
         import meshio
     except ImportError:
-        raise MeshError("reading or writing this format needs meshio: pip install 'pliant[io]'") from None
+        raise MeshError("writing this format needs meshio: pip install 'pliant[io]'") from None
     return meshio
 
 
@@ -46,20 +44,6 @@ def guarded(doing: str):
         said = [str(error)] if str(error) not in ("", "1") else messages.getvalue().split("\n")
         reason = next((line.strip() for line in said if line.strip()), type(error).__name__)
         raise MeshError(f"{doing} failed, the file is damaged or of another format: {reason}") from error
-
-
-def read_foreign(path: Path) -> RawMesh:
-    """Read through meshio; point data named set:NAME become sets."""
-    meshio = import_meshio()
-    with guarded("reading"):
-        found = meshio.read(path, file_format=path.suffix.lower()[1:])
-        sets = {
-            name[len(SET_PREFIX) :]: np.flatnonzero(values)
-            for name, values in found.point_data.items()
-            if name.startswith(SET_PREFIX)
-        }
-        cells = [(block.type, np.asarray(block.data)) for block in found.cells]
-        return RawMesh(np.asarray(found.points), cells, sets)
 
 
 def write_foreign(path: Path, mesh: TetMesh | TriMesh, point_data: dict, cell_data: dict) -> None:

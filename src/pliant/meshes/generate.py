@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import SMALLEST, shown
 from ..errors import MeshError
+from .checks import finite
 from .tet_mesh import FLIP, TetMesh
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ TWELVE = np.array(
 )
 """Two outward triangles per side of a cell, split along the diagonal from its lowest to its highest corner."""
 
+
+MOST_CELLS = 1e8
+"""Cells of a mesh at most: nodes are numbered in 32 bits."""
 
 BOX_PATTERNS = {"mirrored": 6, "five": 5, "six": 6, "twelve": 12}
 """The patterns of boxes and how many tets they make of a cell."""
@@ -48,8 +55,8 @@ def box(size: ArrayLike, cells: ArrayLike, pattern: str = DEFAULT_PATTERN) -> Te
     lengths = check_lengths(size, 3, "size")
     counts = check_counts(cells, 3, "cells")
     builders = {"mirrored": alternating_tets, "five": five_tets, "six": six_tets, "twelve": twelve_tets}
-    if pattern not in BOX_PATTERNS:
-        raise MeshError(f"unknown box pattern {pattern!r}; allowed are " + ", ".join(map(repr, BOX_PATTERNS)))
+    if not isinstance(pattern, str) or pattern not in BOX_PATTERNS:
+        raise MeshError(f"unknown box pattern {shown(pattern)}; allowed are " + ", ".join(map(repr, BOX_PATTERNS)))
     points = lattice([np.linspace(0.0, length, count + 1) for length, count in zip(lengths, counts)])
     corners = cell_corners(counts)
     if pattern == "twelve":
@@ -91,23 +98,25 @@ def cylinder(radius: float, height: float, cells: ArrayLike) -> TetMesh:
 
 def check_lengths(value: ArrayLike, width: int, name: str) -> np.ndarray:
     """Return (width,) positive lengths [m] or raise MeshError."""
-    try:
-        array = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (width,) or not np.isfinite(array).all() or not (array > 0).all():
-        wanted = "a positive length" if width == 1 else f"{width} positive lengths"
-        raise MeshError(f"{name} must be {wanted} in metres, not {value!r}")
+    wanted = ("a positive length" if width == 1 else f"{width} positive lengths") + " in metres"
+    array = np.atleast_1d(finite(value, name, ((), (1,)) if width == 1 else ((width,),), wanted))
+    if not (array >= SMALLEST).all():
+        raise MeshError(f"{name} must be {wanted}, got {shown(value)}")
     return array
 
 
 def check_counts(value: ArrayLike, width: int, name: str) -> np.ndarray:
     """Return (width,) positive cell counts; one int is repeated. Raises MeshError."""
-    array = np.atleast_1d(np.asarray(value))
+    array = np.zeros(0)
+    with contextlib.suppress(ValueError):  # rows of different lengths
+        array = np.atleast_1d(np.asarray(value))
     if array.dtype.kind not in "iu" or array.shape not in ((1,), (width,)) or not (array > 0).all():
         wanted = "a positive integer" if width == 1 else f"a positive integer or {width} of them"
-        raise MeshError(f"{name} must be {wanted}, not {value!r}")
-    return np.broadcast_to(array, (width,)).astype(np.int64)
+        raise MeshError(f"{name} must be {wanted}, got {shown(value)}")
+    counts = [int(count) for count in np.broadcast_to(array, (width,))]
+    if math.prod(counts) ** (3 / width) > MOST_CELLS:
+        raise MeshError(f"{name} must be at most {MOST_CELLS:g} cells in all, got {shown(value)}")
+    return np.array(counts, dtype=np.int64)
 
 
 def lattice(axes: list[np.ndarray]) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import MeshError
-from .raw_mesh import ALLOWED, RawMesh
+from .raw_mesh import ALLOWED, RawMesh, grouped, parsed
 
 ELEMENTS = {
     1: ("line", 1, 2),
@@ -65,11 +65,8 @@ class Stream:
         self.position += step
         if self.binary:
             return np.frombuffer(self.content, "<" + dtype, count, start)
-        words = np.array(self.words[start : self.position], dtype=np.bytes_) if count else np.zeros(0)
-        try:
-            return words.astype(np.float64 if dtype == "f8" else np.int64)
-        except ValueError as error:
-            raise MeshError(f"the section ${self.name} must hold numbers: {error}") from None
+        kind = np.float64 if dtype == "f8" else np.int64
+        return parsed(self.words[start : self.position], f"the values of section ${self.name}", kind)
 
     def take_line(self) -> int:
         """The integer on a line of its own, which is text even in a binary section of version 2."""
@@ -100,6 +97,7 @@ def read_gmsh(path: Path) -> RawMesh:
     return assemble(tags, points, blocks, read_names(sections.get("PhysicalNames", b"0")))
 
 
+SECTION = re.compile(rb"\$(\w{1,100})[ \t\r]{0,100}\n")
 READ_SECTIONS = ("Entities", "Nodes", "Elements")
 
 
@@ -107,7 +105,7 @@ def split_sections(data: bytes) -> dict[str, bytes]:
     """Content between $Name and $EndName, by name."""
     sections: dict[str, bytes] = {}
     position = 0
-    while match := re.compile(rb"\$(\w+)[ \t\r]*\n").search(data, position):
+    while match := SECTION.search(data, position):
         name = match[1]
         end = data.find(b"$End" + name, match.end())
         if end < 0:
@@ -165,8 +163,8 @@ def read_elements_2(stream: Stream) -> list[Block]:
     blocks = []
     for code, tag_count, table in rows:
         groups = table[:, 1] if tag_count else np.zeros(len(table), dtype=np.int64)
-        for group in np.unique(groups):
-            blocks.append((code, table[groups == group, 1 + tag_count :], [int(group)] if group else []))
+        for group, own in grouped(groups):
+            blocks.append((code, table[own, 1 + tag_count :], [int(group)] if group else []))
     return blocks
 
 
@@ -176,7 +174,7 @@ def binary_rows_2(stream: Stream, count: int) -> list[tuple[int, int, np.ndarray
     while count > 0:
         code, block, tag_count = (int(value) for value in stream.take(3, "i4"))
         width = 1 + tag_count + element_type(code)[2]
-        if block <= 0:
+        if block <= 0 or tag_count < 0:
             raise MeshError("the section $Elements holds an empty block")
         rows.append((code, tag_count, stream.take(block * width, "i4").reshape(block, width)))
         count -= block
@@ -193,6 +191,8 @@ def text_rows_2(stream: Stream, count: int) -> list[tuple[int, int, np.ndarray]]
         if position + 3 > len(flat):
             raise MeshError("the section $Elements ends too early")
         kind = (flat[position + 1], flat[position + 2])
+        if kind[1] < 0:
+            raise MeshError("the section $Elements holds a negative number of tags")
         kinds.setdefault(kind, []).append(position)
         position += 3 + kind[1] + element_type(kind[0])[2]
     if position > len(flat):
@@ -224,7 +224,7 @@ def read_nodes_4(stream: Stream) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(block_count):
         dimension, _, parametric = stream.take(3, "i4")
         count = int(stream.take(1, "u8")[0])
-        width = 3 + int(dimension) * bool(parametric)
+        width = 3 + min(max(int(dimension), 0), 3) * bool(parametric)
         tags.append(stream.take(count, "u8").astype(np.int64))
         points.append(stream.take(count * width, "f8").reshape(count, width)[:, :3])
     return np.concatenate(tags), np.concatenate(points)
@@ -245,6 +245,8 @@ def read_elements_4(stream: Stream, physical: dict[tuple[int, int], list[int]]) 
 def assemble(tags: np.ndarray, points: np.ndarray, blocks: list[Block], names: dict) -> RawMesh:
     """Replace node tags, which may have gaps, by indices, and gather the physical groups."""
     mesh = RawMesh(points)
+    if not len(tags):
+        raise MeshError("the section $Nodes holds no nodes")
     order = np.argsort(tags, kind="stable")
     for code, nodes, groups in blocks:
         place = np.minimum(np.searchsorted(tags, nodes, sorter=order), len(tags) - 1)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import shown
+from ..errors import MeshError
 from . import quadratic, topology
 
 if TYPE_CHECKING:
@@ -116,6 +118,8 @@ class Quality:
 
 def quality(mesh: TetMesh) -> Quality:
     """Measure every tet of a mesh."""
+    if not hasattr(mesh, "tets"):  # the class is made with this module and not known here
+        raise MeshError(f"quality is of a TetMesh, got {shown(mesh)}")
     normals = face_normals(mesh)
     dihedral = dihedral_angles(normals)
     ends = mesh.points[mesh.edges]

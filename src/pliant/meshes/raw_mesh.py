@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..checks import shown
 from ..errors import MeshError
 from .checks import LARGEST, check_elements, check_points, name_some
 from .tet_mesh import TetMesh, tet_volumes
 from .topology import inside_out
 from .tri_mesh import TriMesh
+
+LONGEST_NUMBER = 100
+"""Letters of a number at most."""
 
 TETS = {"tetra": 4, "tetra10": 10}
 """Nodes of the cells that are tets."""
@@ -25,25 +30,24 @@ ALLOWED = "tets of 4 or 10 nodes, or triangles of 3"
 
 @dataclass
 class RawMesh:
-    """points (n, 2 or 3) [m]; cells by type name, each (m, k) indices; sets of node indices by name.
+    """points (n, 2 or 3) [m]; cells by type name, each (m, k) indices; sets of node indices by name, in pieces.
 
     The nodes of tetra10 are in the order of VTK's type 24: corners, midpoints of the edges 01, 12, 02, 03, 13, 23.
     """
 
     points: np.ndarray
     cells: list[tuple[str, np.ndarray]] = field(default_factory=list)
-    sets: dict[str, np.ndarray] = field(default_factory=dict)
+    sets: dict[str, list[np.ndarray]] = field(default_factory=dict)
 
     def add_to_set(self, name: str, nodes: np.ndarray) -> None:
         """Add nodes to a named set, which is made when new."""
-        known = self.sets.get(name, np.zeros(0, dtype=np.int64))
-        self.sets[name] = np.union1d(known, np.asarray(nodes).ravel()).astype(np.int64)
+        self.sets.setdefault(name, []).append(np.asarray(nodes, dtype=np.int64).ravel())
 
     def add_references(self, prefix: str, references: np.ndarray, nodes: np.ndarray) -> None:
         """Make a set prefix_N of the nodes (m, ...) whose reference (m,) is N, for every N but zero."""
-        for reference in np.unique(references):
+        for reference, own in grouped(references):
             if reference != 0:
-                self.add_to_set(f"{prefix}_{int(reference)}", nodes[references == reference])
+                self.add_to_set(f"{prefix}_{int(reference)}", nodes[own])
 
     def joined(self, cell_type: str, width: int) -> np.ndarray:
         """All cells of one type, (m, width)."""
@@ -63,6 +67,7 @@ class RawMesh:
     def build(self, repair: bool) -> TetMesh | TriMesh:
         """Make the checked mesh: of tets where there are any, else of triangles. Raises MeshError."""
         points = np.asarray(self.points, dtype=np.float64)
+        sets = {name: np.unique(np.concatenate(parts)) for name, parts in self.sets.items()}
         if points.ndim == 2 and points.shape[1] == 2:
             points = np.column_stack([points, np.zeros(len(points))])
         found = {name for name, block in self.cells if len(block)}
@@ -73,8 +78,8 @@ class RawMesh:
             raise MeshError(f"cells other than {kept} inside: {', '.join(sorted(lost))}; split them or save without")
         if kind in TETS:
             tets = usual_orientation(points, self.joined(kind, TETS[kind]))
-            return TetMesh(points, tets, self.sets, repair)
-        return TriMesh(points, self.joined("triangle", 3), self.sets, repair)
+            return TetMesh(points, tets, sets, repair)
+        return TriMesh(points, self.joined("triangle", 3), sets, repair)
 
 
 def main_kind(found: set[str]) -> str:
@@ -92,7 +97,7 @@ def main_kind(found: set[str]) -> str:
 
 def usual_orientation(points: np.ndarray, tets: np.ndarray) -> np.ndarray:
     """Flip all tets when most have the orientation of VTK and Gmsh, which is the opposite of ours."""
-    if tets.min() < 0 or tets.max() >= len(points) or not (np.abs(points) < LARGEST).all():
+    if not tets.size or tets.min() < 0 or tets.max() >= len(points) or not (np.abs(points) < LARGEST).all():
         return tets
     mostly_flipped = (tet_volumes(points, tets) < 0).sum() * 2 > len(tets)
     return inside_out(tets) if mostly_flipped else tets
@@ -107,12 +112,41 @@ def cell_block(mesh: TetMesh | TriMesh) -> tuple[str, np.ndarray]:
 
 def numbers(tokens: list[str], count: int, what: str, dtype: type = np.float64) -> np.ndarray:
     """The first count tokens as numbers (count,), or MeshError when there are fewer or they are no numbers."""
+    if count < 0:
+        raise MeshError(f"{what}: a count is negative")
     if len(tokens) < count:
         raise MeshError(f"the file ends too early: {what} need {count} numbers, but only {len(tokens)} follow")
+    return parsed(tokens[:count], what, dtype)
+
+
+def parsed(words: list, what: str, dtype: type) -> np.ndarray:
+    """Words as numbers, or MeshError; each word takes as much room as the longest, so that is limited."""
+    if not words:
+        return np.zeros(0, dtype)
+    longest = max(words, key=len)
+    if len(longest) > LONGEST_NUMBER:
+        raise MeshError(f"{what} must be numbers, got {shown(longest)}")
     try:
-        return np.array(tokens[:count], dtype=np.bytes_).astype(dtype) if count else np.zeros(0, dtype)
-    except ValueError as error:
+        return np.array(words, dtype=np.bytes_).astype(dtype)
+    except (ValueError, OverflowError) as error:
         raise MeshError(f"{what} must be numbers: {error}") from None
+
+
+def grouped(values: np.ndarray) -> Iterator[tuple]:
+    """Each different value, ascending, and the indices (k,) at which it stands, in order."""
+    order = np.argsort(values, kind="stable")
+    different, starts = np.unique(values[order], return_index=True)
+    yield from zip(different, np.split(order, starts[1:]) if len(starts) else [])
+
+
+def fan_triangles(corners: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Triangles (m, 3) of polygons: their corners one after the other, and how many each has."""
+    starts = np.cumsum(sizes) - sizes
+    fans = np.maximum(sizes - 2, 0)
+    own = np.repeat(np.arange(len(sizes)), fans)
+    place = np.arange(len(own)) - np.repeat(np.cumsum(fans) - fans, fans)
+    first = starts[own]
+    return corners[np.stack([first, first + place + 1, first + place + 2], axis=1)].reshape(-1, 3)
 
 
 def check_consecutive(tags: np.ndarray, what: str) -> int:

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import shown, whole
 from ..errors import MeshError
 from . import quadratic as curved
 from . import repair as repairs
 from . import topology
-from .checks import check_distinct_nodes, check_elements, check_points, check_sets, freeze, name_some, rigid_transform
+from .checks import (
+    check_distinct_nodes,
+    check_elements,
+    check_points,
+    check_sets,
+    finite,
+    freeze,
+    name_some,
+    rigid_transform,
+)
 from .mesh_quality import Quality, quality
 from .topology import FLIP, inside_out
 from .tri_mesh import TriMesh
@@ -167,7 +177,8 @@ class TetMesh:
 
     def beside(self, node: int) -> tuple[int, int]:
         """Two corners of a tet around a node that do not lie on a line with it."""
-        element, place = (int(found[0]) for found in np.nonzero(self.tets == node))
+        found = np.nonzero(self.tets == whole(node, "node", 0, len(self.points) - 1))
+        element, place = (int(numbers[0]) for numbers in found)
         ends = topology.TET10_EDGES[place - 4] if place > 3 else (place,)
         off = [corner for corner in range(4) if corner not in ends]
         pair = off[:2] if place < 4 else (ends[0], off[0])
@@ -192,10 +203,10 @@ class TetMesh:
         sets = curved.extend_sets(self.sets, self.edges, count)
         if project is not None:
             outer = np.unique(topology.tet_faces_with_midpoints(tets)[self._outer, 3:]) - count
-            moved = np.asarray(project(middles[outer]), dtype=np.float64)
-            if moved.shape != (len(outer), 3):
-                raise MeshError(f"project must return points of shape ({len(outer)}, 3), not {moved.shape}")
-            middles[outer] = moved
+            if not callable(project):
+                raise MeshError(f"project must be a function of points (k, 3), got {shown(project)}")
+            shape = (len(outer), 3)
+            middles[outer] = finite(project(middles[outer]), "what project returns", (shape,), f"points {shape}")
             return TetMesh(np.concatenate([self.points, middles]), tets, sets)
         mesh = TetMesh.trusted(np.concatenate([self.points, middles]), tets, sets)
         return mesh.with_source({**self.source, "order": 2}) if self.source else mesh

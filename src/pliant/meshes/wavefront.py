@@ -4,10 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks import shown
 from ..errors import MeshError
 from .raw_mesh import RawMesh
 from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
+
+MOST_GROUPS = 100
+"""To how many groups a face belongs at most."""
 
 
 def read_wavefront(path: Path) -> RawMesh:
@@ -28,13 +32,16 @@ def read_wavefront(path: Path) -> RawMesh:
                 for group in current:
                     group += [node for triangle in fan for node in triangle]
             elif keyword in ("g", "o"):
+                if len(words) > MOST_GROUPS:
+                    raise ValueError(f"more than {MOST_GROUPS} groups at once")
                 current = [groups.setdefault(name, []) for name in words[1:]]
         except ValueError as error:
-            raise MeshError(f"line {number} of the .obj file makes no sense: {line.strip()!r} ({error})") from None
+            said = shown(line.strip())
+            raise MeshError(f"line {number} of the .obj file makes no sense: {said} ({error})") from None
     if any(len(point) != 3 for point in points):
         raise MeshError("every 'v' line of an .obj file needs three coordinates")
     cells = [("triangle", np.array(triangles, dtype=np.int64))] if triangles else []
-    sets = {name: np.unique(np.array(nodes, dtype=np.int64)) for name, nodes in groups.items() if nodes}
+    sets = {name: [np.array(nodes, dtype=np.int64)] for name, nodes in groups.items() if nodes}
     return RawMesh(np.array(points).reshape(-1, 3), cells, sets)
 
 

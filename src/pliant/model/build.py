@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.checks import at_time, device_name
 from pliant.collide.shapes import bounding_radius
-from pliant.errors import SceneError
+from pliant.errors import SceneError, about
 from pliant.kernels import device as devices
 from pliant.model.colliders import build_colliders
 from pliant.model.joints import build_joints
@@ -92,7 +92,8 @@ def _build_rigid(rigids: list[Rigid]) -> dict:
     }
     forces, torques = [], []
     for i, body in enumerate(rigids):
-        mass, centre, inertia = body.mass_properties()
+        with about(body):
+            mass, centre, inertia = body.mass_properties()
         moments, principal = (np.full(3, np.inf), np.array([1.0, 0, 0, 0])) if body.static else _principal(inertia)
         turn = rotation_matrix(body.rotation)
         out["body_mass"][i], out["body_inertia"][i] = mass, moments

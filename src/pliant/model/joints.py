@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.errors import SceneError
+from pliant.errors import SceneError, about
 from pliant.kernels import joints as rows
 from pliant.kernels.device import Device
 from pliant.kernels.joints import BODY, EQUALITIES, FACE
@@ -39,10 +39,14 @@ def build_joints(
 ) -> JointBlocks:
     """All joints of the scene as blocks of rows, and behind them `more` blocks: columns named as in JointBlocks."""
     for joint in scene.joints:
-        check_joint(joint)
+        with about(joint):
+            check_joint(joint)
     anchor = Anchorer(scene, node_start, body_position, body_rotation)
     free, places = _free_coordinates(device, scene, anchor)
-    pairs = [(j, block) for j, joint in enumerate(scene.joints) for block in _blocks(joint, anchor, places)]
+    pairs = []
+    for j, joint in enumerate(scene.joints):
+        with about(joint):
+            pairs += [(j, block) for block in _blocks(joint, anchor, places)]
     numbers, blocks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     columns = _joint_columns(scene, numbers, blocks)
     columns = _concatenate([columns, *(_of_elements(part) for part in more)])
@@ -58,7 +62,9 @@ def _free_coordinates(device: Device, scene: Scene, anchor: Anchorer) -> tuple[F
     """The free coordinates of all joints; and {(joint, name): (kind, anchor a, anchor b, number)}."""
     joint, name, kind, a, b, places = [], [], [], [], [], {}
     for j, own in enumerate(scene.joints):
-        for label, (of_kind, one, two) in _free(own, anchor).items():
+        with about(own):
+            found = _free(own, anchor)
+        for label, (of_kind, one, two) in found.items():
             places[id(own), label] = (of_kind, one, two, len(joint))
             joint.append(j)
             name.append(label)

@@ -44,7 +44,8 @@ def warn_of_crossings(model, before: np.ndarray, now: np.ndarray) -> None:
     new = [tuple(pair) for pair in now.tolist() if tuple(pair) not in known]
     if new:
         warnings.warn(
-            f"surfaces pass through each other: {_listed(model, new)}; they do not touch until they have come apart",
+            f"surfaces pass through each other: {_listed(model, new)}; they do not touch until they have come apart. "
+            f"Put them apart (position, set_positions, set_pose); pliant.Newton() keeps apart what starts apart",
             stacklevel=2,
         )
 

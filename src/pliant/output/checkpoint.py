@@ -5,16 +5,19 @@ Nothing in it is code; what is read is checked as a scene file is.
 """
 
 import io
+import math
 import os
 import tempfile
 import zipfile
 import zlib
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
 from pliant import scene_file
 from pliant._version import __version__
+from pliant.checks import file_path, shown
 from pliant.errors import PliantError, SceneError
 from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
@@ -34,35 +37,31 @@ SCENE_NAME = "scene.toml"
 # Arrays of heightfields start with this, and go on with the file that the scene names.
 NUMBERS = "numbers_"
 # Damaged files end in one of these, depending on where the damage is.
-UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+UNREADABLE = (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile, zlib.error)
+UNREADABLE += (RuntimeError, SyntaxError, MemoryError, ArithmeticError, TypeError, TokenError)
 
 
 def write_checkpoint(sim: Simulation, path: str | os.PathLike) -> None:
     """Write the simulation to `path` (.npz); SceneError if the scene holds functions of time other than Keyframes."""
-    path = Path(path)
+    path = file_path(path)
     if path.suffix.lower() != ".npz":
         raise SceneError(f"{path}: a checkpoint is a .npz file, not {path.suffix or 'without a suffix'!r}")
-    _check_unchanged(sim, path)
     try:
+        sim.check_unchanged()
         text, mesh_arrays = _scene_arrays(sim)
     except SceneError as error:
         raise SceneError(f"{path}: this scene cannot be kept in a checkpoint:\n{error}") from None
     header = {"magic": MAGIC, "format": FORMAT, "version": __version__, "scene": text}
     state = {f"state_{name}": values for name, values in sim.state.arrays().items()}
-    with write_atomically(path) as temporary:
-        np.savez(temporary, **{name: np.asarray(value) for name, value in (header | mesh_arrays | state).items()})
-
-
-def _check_unchanged(sim: Simulation, path: Path) -> None:
-    """The scene must still be the one that the simulation was built from."""
-    names = ([b.name for b in sim.scene.soft_bodies], [b.name for b in sim.scene.rigid_bodies])
-    if names != (sim.model.soft_names, sim.model.rigid_names) or len(sim.scene.joints) != len(sim.model.joint_names):
-        raise SceneError(f"{path}: the scene has changed since the simulation was made; a checkpoint needs them alike")
+    arrays = {name: np.asarray(value) for name, value in (header | mesh_arrays | state).items()}
+    with write_atomically(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
     """The text of the scene file, and the arrays of the meshes it names as files."""
     arrays: dict[str, np.ndarray] = {}
+    scene = sim.scene_now()
 
     def keep(name: str, mesh: TetMesh | TriMesh, elements: np.ndarray) -> str:
         arrays[f"mesh_{name}_points"], arrays[f"mesh_{name}_elements"] = mesh.points, elements
@@ -74,10 +73,10 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         source = body.mesh.source or {}
         if source and "file" not in source and not body.mesh.sets:
             return dict(source)
-        return {"file": keep(f"{sim.scene.bodies.index(body)}.node", body.mesh, body.mesh.tets)}
+        return {"file": keep(f"{scene.bodies.index(body)}.node", body.mesh, body.mesh.tets)}
 
     def rigid(body) -> dict:
-        number, shape = sim.scene.bodies.index(body), body.shape
+        number, shape = scene.bodies.index(body), body.shape
         if isinstance(shape, Heightfield):
             arrays[f"{NUMBERS}{number}.npy"] = shape.heights
             return {"heightfield": {"size": list(shape.size), "file": f"{number}.npy"}}
@@ -85,47 +84,74 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         return {kind: keep(f"{number}.obj", shape.surface, shape.surface.triangles)}
 
     def drawing(body) -> dict:
-        name = f"{sim.scene.bodies.index(body)}_drawing.obj"
+        name = f"{scene.bodies.index(body)}_drawing.obj"
         return {"file": keep(name, body.drawing, body.drawing.triangles)}
 
-    check_saveable(sim.scene)
+    check_saveable(scene)
     settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision)
-    tables = {"format": SCENE_FORMAT, **describe(sim.scene, soft, rigid, drawing), "run": run_table(settings)}
+    tables = {"format": SCENE_FORMAT, **describe(scene, soft, rigid, drawing), "run": run_table(settings)}
     return scene_text(name_materials(tables)), arrays
 
 
 def read_checkpoint(path: str | os.PathLike) -> Simulation:
     """The simulation in a checkpoint, ready to go on; SceneError for anything else than a whole checkpoint."""
-    path = Path(path)
+    path = file_path(path)
     arrays = _read_arrays(path)
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         file = _read_scene(path, Path(folder), arrays)
-    sim = Simulation(file.scene, file.run.dt, solver=file.run.solver, precision=file.run.precision)
+    try:
+        sim = Simulation(file.scene, file.run.dt, solver=file.run.solver, precision=file.run.precision)
+    except PliantError as error:
+        raise SceneError(f"{path}: the checkpoint is damaged, its scene cannot be simulated: {error}") from None
     _restore(sim, arrays, path)
     return sim
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of the file, after a look at what the file says it is."""
-    if not path.is_file():
-        raise SceneError(f"{path}: there is no such checkpoint file")
     try:
+        if not path.is_file():
+            raise SceneError(f"{path}: there is no such checkpoint file")
         raw = path.read_bytes()
         if not zipfile.is_zipfile(io.BytesIO(raw)):
             raise ValueError("it is not a .npz file, or its end is missing")
-        with np.load(io.BytesIO(raw), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        with zipfile.ZipFile(io.BytesIO(raw)) as stored:
+            arrays = {entry.filename.removesuffix(".npy"): _read_array(stored, entry) for entry in stored.infolist()}
+    except SceneError:
+        raise
     except UNREADABLE as error:
         raise SceneError(f"{path}: cannot be read as a pliant checkpoint: {error}") from None
     if str(arrays.get("magic")) != MAGIC:
         raise SceneError(f"{path}: this .npz file is not a pliant checkpoint (sim.checkpoint(path) writes them)")
-    if arrays.get("format") != FORMAT:
-        made_by = arrays.get("version", "unknown")
+    if not np.array_equal(arrays.get("format"), FORMAT):
+        found, made_by = (str(arrays.get(name, "unknown"))[:40] for name in ("format", "version"))
         raise SceneError(
-            f"{path}: the checkpoint has format {arrays.get('format')}, written by pliant {made_by}; "
+            f"{path}: the checkpoint has format {found}, written by pliant {made_by}; "
             f"pliant {__version__} reads format {FORMAT}"
         )
     return arrays
+
+
+def _read_array(stored: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
+    """One array of a .npz file, which takes no more memory than the file itself: arrays lie in it as they are, and one
+    that claims to be larger than it is, or is packed, is refused before it is read."""
+    if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+        raise ValueError(f"{shown(entry.filename)} is packed; a checkpoint holds its arrays as they are")
+    data = io.BytesIO(stored.read(entry))
+    version = np.lib.format.read_magic(data)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
+        raise ValueError(f"{shown(entry.filename)} is an array of an unknown format")
+    shape, by_columns, dtype = readers[version](data)
+    if dtype.hasobject or dtype.kind not in "biufU":
+        raise ValueError(f"{shown(entry.filename)} holds {dtype}, which is neither numbers nor text")
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or count * dtype.itemsize != len(data.getbuffer()) - data.tell():
+        raise ValueError(f"{shown(entry.filename)} is not as long as it says")
+    if not dtype.itemsize:
+        return np.zeros(shape, dtype)
+    values = np.frombuffer(data.getbuffer(), dtype, count, data.tell())
+    return values.reshape(shape, order="F" if by_columns else "C").copy()
 
 
 def _read_scene(path: Path, folder: Path, arrays: dict[str, np.ndarray]) -> scene_file.SceneFile:
@@ -156,7 +182,10 @@ def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None
     """Put the stored state in place of the first one, if it fits."""
     stored = {name.removeprefix("state_"): values for name, values in arrays.items() if name.startswith("state_")}
     expected = {name: np.asarray(value) for name, value in sim.state.arrays().items()}
-    expected |= {name: _like(sim, name, path) for name in stored if name.startswith("memory_")}
+    remembered = [name for name in stored if name.startswith("memory_")]
+    expected |= {name: _like(sim, name, path) for name in remembered}
+    if any(name.startswith("memory_bdf2.") for name in remembered):
+        expected |= {name: _like(sim, name, path) for name in (f"memory_bdf2.{field}" for field in BDF2_FIELDS)}
     for name, fresh in expected.items():
         value = stored.get(name)
         if value is None:

@@ -1,12 +1,15 @@
 """Running with a record: the loop of `pliant run` and `pliant demo`, and what it reports."""
 
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from pliant.errors import SolverError
+from pliant.errors import PliantError
+from pliant.files import check_writable
 from pliant.output.recorder import Recorder
+from pliant.running import with_bar
 
 
 @dataclass
@@ -21,6 +24,7 @@ class RunLog:
     converged: list[bool] = field(default_factory=list)
     residual: float = 0.0
     error: str | None = None
+    interrupted: bool = False
     files: list[Path] = field(default_factory=list)
 
     def add(self) -> None:
@@ -90,30 +94,49 @@ class RunLog:
         return "\n".join([*lines, *(f"wrote       {file}" for file in s["files"])])
 
 
-def run_recorded(sim, seconds: float, recorder: Recorder, progress: bool | None = None) -> RunLog:
-    """Run and record; when the solver gives up, what was computed is saved and the log says why.
+def run_recorded(
+    sim, seconds: float, recorder: Recorder, progress: bool | None = None, checkpoint: Path | None = None
+) -> RunLog:
+    """Run and record; whatever ends the run, what was computed is written and the log says why it ended.
 
-    progress: show a bar; None: in a terminal.
+    progress: show a bar; None: in a terminal. checkpoint: where to leave one at the end; a run that is interrupted
+    (Ctrl-C) leaves one in any case, beside the recording. Interrupted again, it ends at once with what is written.
     """
     log = RunLog(sim)
+    recorder.open()
+    if checkpoint is not None:
+        check_writable(checkpoint)
     try:
         recorder.frame()
         for _ in sim.run(seconds, progress=progress):
             log.add()
             recorder.frame()
-    except SolverError as error:
+    except KeyboardInterrupt:
+        log.interrupted, log.error = True, f"interrupted at t = {sim.time:g} s"
+        checkpoint = checkpoint or recorder.folder / "interrupted.npz"
+        print(f"\n{log.error}; writing what there is (Ctrl-C again to end at once)", file=sys.stderr, flush=True)
+    except PliantError as error:
         log.error = str(error)
-    finally:
-        log.files = recorder.close(lambda shots: _with_bar(shots, progress))
+    _leave(log, recorder, progress, checkpoint)
     return log
 
 
-def _with_bar(shots: list, wanted: bool | None):
-    """The shots, with a progress bar when wanted, or in a terminal."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    if wanted or (wanted is None and console.is_terminal):
-        return track(shots, description="drawing", console=console)
-    return shots
+def _leave(log: RunLog, recorder: Recorder, progress: bool | None, checkpoint: Path | None) -> None:
+    """Write the checkpoint, pictures and films of a run that has ended, one way or the other."""
+    kept, failed = [], []
+    try:
+        if checkpoint is not None:
+            try:
+                log.sim.checkpoint(checkpoint)
+                kept.append(checkpoint)
+            except PliantError as error:
+                failed.append(str(error))
+        try:
+            recorder.close(lambda shots: with_bar(shots, "drawing", progress))
+        except PliantError as error:
+            failed.append(str(error))
+    except KeyboardInterrupt:
+        log.interrupted = True
+        failed.append("interrupted again: what is not listed below was not written")
+    log.files = [*recorder.written, *kept]
+    log.error = "\n".join(filter(None, [log.error, *failed])) or None

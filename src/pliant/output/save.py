@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant import meshes
+from pliant.checks import file_path
 from pliant.errors import SceneError
 from pliant.output.checkpoint import write_checkpoint
 from pliant.output.film import save_png
@@ -21,7 +22,7 @@ def save(sim, path: str | os.PathLike, **options) -> None:
     `scene_view.picture` (size, color, camera, caption, joints, contacts); .obj, .stl, .ply: the surfaces of all bodies
     but planes, of soft ones as they are drawn; .npz: a checkpoint.
     """
-    path = Path(path)
+    path = file_path(path)
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise SceneError(
@@ -30,10 +31,7 @@ def save(sim, path: str | os.PathLike, **options) -> None:
         )
     if options and suffix != ".png":
         raise SceneError(f"{path}: only .png takes options, got {', '.join(options)}")
-    try:
-        WRITERS[suffix](sim, path, **options)
-    except OSError as error:
-        raise SceneError(f"{path}: cannot be written: {error.strerror or error}") from None
+    WRITERS[suffix](sim, path, **options)
 
 
 def _save_vtu(sim, path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pliant.checks import choice, flag, instance, refusal, vector, whole
 from pliant.errors import SceneError
 from pliant.output.contact_view import ContactForces, arrow_surfaces, contact_forces, reference_force
 from pliant.output.drawing import tessellate
@@ -60,9 +61,8 @@ class SceneView:
     anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
 
     def __init__(self, sim, color: str = "displacement", joints: bool = False, contacts: bool = False):
-        if color != PLAIN and color not in COLOR_FIELDS:
-            raise SceneError(f"color must be one of {', '.join((*COLOR_FIELDS, PLAIN))}, got {color!r}")
-        self.sim, self.color, self.joints, self.contacts = sim, color, joints, contacts
+        self.sim, self.color = sim, choice(color, "color", (*COLOR_FIELDS, PLAIN))
+        self.joints, self.contacts = flag(joints, "joints"), flag(contacts, "contacts")
         self.forces: list[ContactForces] = []
         self.soft = [Skin(body, shaded=True) for body in sim.scene.soft_bodies]
         self.rigid = [triangulation(body.shape) for body in sim.scene.rigid_bodies]
@@ -206,19 +206,42 @@ def picture(
     """The simulation as it is now: an image (height, width, 3) uint8.
 
     size: (width, height) in pixels. color: "displacement", "strain", "stress", "plastic_strain" or "none".
-    camera: an output.camera.Camera, anything with `eye` and `target` [m] (either may be None), or None: sees it all.
+    camera: an output.camera.Camera; a dict, or something else, with `eye` and `target` [m] (either may be missing, or
+    None); or None: sees it all.
     joints: axes, anchors and limits of joints are drawn too. contacts: the forces of contacts are, as arrows.
     """
-    view = SceneView(sim, color, joints, contacts)
+    view, size = SceneView(sim, color, joints, contacts), checked_size(size)
+    caption = None if caption is None else instance(caption, "caption", str, "a text")
     shot = view.shot()
     return view.draw(shot, as_camera(view, [shot], camera, size), view.limits([shot]), size, caption)
+
+
+def checked_size(size) -> tuple[int, int]:
+    """Width and height of a picture in pixels."""
+    if not isinstance(size, tuple | list) or len(size) != 2:
+        raise refusal("size", "(width, height) in pixels", size)
+    return tuple(whole(length, f"size[{k}]", 16, 8192) for k, length in enumerate(size))
 
 
 def as_camera(view: SceneView, shots: Sequence[Shot], camera, size: tuple[int, int]) -> Camera:
     """A camera as it is, one from `camera.eye` and `camera.target`, or the one that sees all the shots."""
     if isinstance(camera, Camera):
         return camera
-    return view.camera(shots, getattr(camera, "eye", None), getattr(camera, "target", None), size)
+    return view.camera(shots, *eye_and_target(camera), size)
+
+
+def eye_and_target(camera) -> tuple:
+    """Where a camera stands and looks [m], None for what is left to choose."""
+    if camera is None:
+        return None, None
+    if isinstance(camera, dict):
+        given = camera if not set(camera) - {"eye", "target"} else None
+    else:
+        given = {key: getattr(camera, key) for key in ("eye", "target") if hasattr(camera, key)} or None
+    if given is None:
+        raise refusal("camera", "something with eye and target, such as dict(eye=(x, y, z), target=(x, y, z))", camera)
+    places = (given.get(key) for key in ("eye", "target"))
+    return tuple(None if at is None else vector(at, f"camera {key}") for key, at in zip(("eye", "target"), places))
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.checks import shown
 from pliant.errors import SceneError
 from pliant.kernels.joints import LIMIT
 from pliant.rows.drives import MOTOR_ROW
@@ -53,6 +54,6 @@ def coordinate_number(model, joint: int, name: str | None) -> int:
         raise SceneError(f"joint {known!r} has no free coordinate to read; a hinge has its angle, a slider its travel")
     if name is None and len(own) > 1:
         raise SceneError(f"joint {known!r} has several coordinates, name one of {', '.join(own)}")
-    if name is not None and name not in own:
-        raise SceneError(f"joint {known!r} has no coordinate {name!r}, but {', '.join(own)}")
+    if name is not None and (not isinstance(name, str) or name not in own):
+        raise SceneError(f"joint {known!r} has no coordinate {shown(name)}, but {', '.join(own)}")
     return next(iter(own.values())) if name is None else own[name]

@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
+from pliant.checks import choice, number, shown, whole
 from pliant.errors import SceneError
 from pliant.linalg.vibration import DENSE, Pencil, lowest_modes
 from pliant.model.build import build
@@ -41,7 +42,7 @@ class Modes:
     def shape(self, body: Soft | Rigid, k: int) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Shape of mode k, from 0: (nodes, 3) of a soft body, or displacement (3,) and rotation (3,) of a rigid one."""
         if not any(body is candidate for candidate in self.scene.bodies):
-            raise SceneError(f"{body!r} is not a body of the scene that these modes are of")
+            raise SceneError(f"{shown(body)} is not a body of the scene that these modes are of")
         shape = self.shapes[body.name][self._index(k)]
         return shape if isinstance(body, Soft) else (shape[0], shape[1])
 
@@ -49,7 +50,7 @@ class Modes:
         """Put the bodies of a simulation of this scene where mode k takes them from the initial state: scale times the
         shape, scale [sqrt(kg)] None: so that the largest displacement is a tenth of the scene's size."""
         k = self._index(k)
-        scale = self._picture_scale(k) if scale is None else scale
+        scale = self._picture_scale(k) if scale is None else number(scale, "scale")
         for body in self.scene.soft_bodies:
             sim.set_positions(body, body.nodes.positions + scale * self.shapes[body.name][k])
         for body in self.scene.rigid_bodies:
@@ -66,9 +67,7 @@ class Modes:
         sim.save(path, **options)
 
     def _index(self, k: int) -> int:
-        if k not in range(len(self)):
-            raise SceneError(f"there are modes 0 to {len(self) - 1}, got {k!r}")
-        return int(k)
+        return whole(k, "the number of a mode", 0, len(self) - 1)
 
     def _picture_scale(self, k: int) -> float:
         points = [body.nodes.positions for body in self.scene.soft_bodies]
@@ -82,8 +81,7 @@ class Modes:
 
 def natural_modes(scene: Scene, n: int, *, mass: str = "lumped", device: str = "cpu") -> Modes:
     """The n lowest modes of a scene about its initial state; see Scene.modes."""
-    if mass not in MASSES:
-        raise SceneError(f"mass must be one of {', '.join(map(repr, MASSES))}, got {mass!r}")
+    choice(mass, "mass", MASSES)
     model, state = build(scene, device=device)
     if not model.element_count and not np.any(model.joints.compliance > 0):
         raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")

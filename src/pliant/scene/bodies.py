@@ -5,7 +5,20 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.checks import label, number, number_or_function, unit_quaternion, vector, vector_or_function
+from pliant.checks import (
+    choice,
+    flag,
+    instance,
+    label,
+    number_or_function,
+    numbers,
+    optional_number,
+    or_function,
+    refusal,
+    unit_quaternion,
+    vector,
+    vector_or_function,
+)
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes.embedding import Embedding, embed
@@ -14,7 +27,7 @@ from pliant.scene.contact_options import ContactOptions
 from pliant.scene.faces import Faces
 from pliant.scene.materials import Material
 from pliant.scene.selections import Selection, as_selection
-from pliant.scene.shapes import WITHOUT_MASS, Shape
+from pliant.scene.shapes import HEAVIEST, LIGHTEST, ONE_OF_SHAPES, SHAPES, WITHOUT_MASS, Shape, inertia_matrix
 
 
 @dataclass(eq=False, kw_only=True)
@@ -88,7 +101,8 @@ class Nodes:
     """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
 
     def __init__(self, positions: np.ndarray):
-        self.positions = positions
+        self.positions = numbers(positions, "positions", ((None, 3),), "an array (n, 3)")
+        self.positions.flags.writeable = False
         self.x, self.y, self.z = positions.T
 
     def __len__(self) -> int:
@@ -115,22 +129,35 @@ class Soft(Placement):
     pressures: list[FacePressure] = field(default_factory=list, init=False)
 
     def __post_init__(self):
+        instance(self.mesh, "the mesh of a soft body", TetMesh, "a pliant.meshes.TetMesh")
+        instance(self.material, "the material of a soft body", Material, "a pliant.Material")
         self.check_placement()
-        self.self_contact = None if self.self_contact is None else bool(self.self_contact)
+        self.self_contact = None if self.self_contact is None else flag(self.self_contact, "self_contact")
         self.velocity = vector(self.velocity, "velocity")
-        if self.drawing is not None and not isinstance(self.drawing, TriMesh):
-            raise SceneError(f"drawing must be a pliant.meshes.TriMesh, got {type(self.drawing).__name__}")
+        self._check_mass()
+        instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
         self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
         self.nodes = Nodes(positions)
 
     def __repr__(self) -> str:
-        return f"<soft body {self.name!r}: {len(self.mesh.points)} nodes, {len(self.mesh.tets)} tets>"
+        name = "" if self.name is None else f" {self.name!r}"
+        return f"<soft body{name}: {len(self.mesh.points)} nodes, {len(self.mesh.tets)} tets>"
+
+    def _check_mass(self) -> None:
+        """Volumes follow from lengths to the third power: they must not leave what numbers hold."""
+        with np.errstate(all="ignore"):
+            mass, least = self.mesh.volume * self.material.density, self.mesh.volumes.min()
+        if not LIGHTEST <= mass <= HEAVIEST or not least > 0:
+            raise SceneError(
+                f"a soft body must have a mass between {LIGHTEST:g} and {HEAVIEST:g} kg and tets with a volume; this "
+                f"one has {mass:.3g} kg, its smallest tet {least:.3g} m3"
+            )
 
     def set_thickness(self, thickness: float | None) -> None:
         """Say the thickness [m] of the layer around the body; layers on opposite sides must not meet inside it."""
         allowed = float(np.ptp(self.mesh.points, axis=0).min()) / 2
-        thickness = None if thickness is None else number(thickness, "thickness", low=0, open_low=True)
+        thickness = optional_number(thickness, "thickness", low=0, open_low=True)
         if thickness is not None and thickness > allowed:
             raise SceneError(
                 f"thickness of soft body {self.name!r} must be at most {allowed:g} m, half of the smallest extent of "
@@ -145,14 +172,14 @@ class Soft(Placement):
 
     def select(self, selection: Selection, what: str) -> np.ndarray:
         """Sorted indices of the selected nodes; an empty selection is an error that names `what`."""
-        indices = selection.select(self.nodes.positions, self.mesh.sets)
+        indices = as_selection(selection, what).select(self.nodes.positions, self.mesh.sets)
         if not len(indices):
             raise SceneError(f"{what} of {self.name!r} selects no node; its nodes lie {_extent(self.nodes.positions)}")
         return indices
 
     def select_faces(self, selection: Selection, what: str) -> np.ndarray:
         """Sorted indices of the selected faces; an empty selection is an error that names `what`."""
-        indices = selection.select_faces(self.faces, self.mesh.sets)
+        indices = as_selection(selection, what, "face").select_faces(self.faces, self.mesh.sets)
         if not len(indices):
             extent = _extent(self.faces.centres)
             raise SceneError(f"{what} of {self.name!r} selects no face; the centres of its faces lie {extent}")
@@ -160,6 +187,7 @@ class Soft(Placement):
 
     def force_shares(self, force: NodeForce) -> tuple[np.ndarray, np.ndarray]:
         """The nodes (k,) on which a force acts, ascending, and the share (k,) of it on each; shares add up to 1."""
+        instance(force, "force", NodeForce, "what body.force(...) returns")
         nodes = self.select(force.nodes, "force")
         if force.spread == "even":
             return nodes, np.full(len(nodes), 1 / len(nodes))
@@ -178,7 +206,7 @@ class Soft(Placement):
         for each of the k selected nodes in ascending order. Each may be a function of time.
         """
         if not isinstance(axes, str) or not axes or set(axes) - set("xyz"):
-            raise SceneError(f"pin axes must be letters of 'xyz', got {axes!r}")
+            raise refusal("pin axes", "letters of 'xyz'", axes)
         if velocity is not None and displacement is not None:
             raise SceneError(f"pin of {self.name!r} has a velocity and a displacement; allowed: one of the two")
         selection = self._nodes(nodes, "pin")
@@ -194,8 +222,7 @@ class Soft(Placement):
         spread: "even", the same on each node; "area", by the area of the boundary faces that belongs to each node (a
         third of a face of three nodes), of the faces of which all nodes are selected.
         """
-        if spread not in SPREADS:
-            raise SceneError(f"force spread must be one of {', '.join(map(repr, SPREADS))}, got {spread!r}")
+        choice(spread, "force spread", SPREADS)
         force = NodeForce(self._nodes(nodes, "force"), vector_or_function(vector, "force"), spread)
         self.force_shares(force)
         return _kept(self.forces, force)
@@ -232,7 +259,7 @@ class Soft(Placement):
 
     def _check_mask(self, value, count: int, what: str, kind: str) -> None:
         mask = np.asarray(value) if not isinstance(value, Selection | str) else None
-        if mask is not None and mask.dtype == bool and len(mask) != count:
+        if mask is not None and mask.dtype == bool and mask.shape != (count,):
             raise SceneError(f"{what} of {self.name!r}: the mask has {len(mask)} entries for {count} {kind}")
 
 
@@ -248,22 +275,12 @@ def _extent(points: np.ndarray) -> str:
 
 def _displacement(value, count: int):
     """A displacement [m] of `count` nodes: a vector, an array (count, 3), or a function of time (tried at t = 0)."""
-    if callable(value):
-        _displacement_value(value(0.0), count, "pin displacement at time 0")
-        return value
-    return _displacement_value(value, count, "pin displacement")
+    return or_function(value, "pin displacement", lambda given, name: _displacement_value(given, count, name))
 
 
 def _displacement_value(value, count: int, name: str) -> tuple[float, float, float] | np.ndarray:
-    rule = f"{name} must be 3 finite numbers, or an array ({count}, 3) with a row for each selected node in order"
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise SceneError(f"{rule}, got {value!r}") from None
-    if array.shape not in ((3,), (count, 3)):
-        raise SceneError(f"{rule}, got an array of shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise SceneError(f"{rule}, got values that are not finite")
+    rule = f"3 finite numbers, or an array ({count}, 3) with a row for each selected node in order"
+    array = numbers(value, name, ((3,), (count, 3)), rule)
     if array.ndim == 1:
         return tuple(array.tolist())
     array.flags.writeable = False
@@ -284,8 +301,9 @@ class Rigid(Placement):
     torques: list = field(default_factory=list, init=False)
 
     def __post_init__(self):
+        instance(self.shape, "the shape of a rigid body", SHAPES, ONE_OF_SHAPES)
         self.check_placement()
-        self.static = bool(self.static)
+        self.static = flag(self.static, "static")
         check = vector_or_function if self.static else vector
         self.velocity = check(self.velocity, "velocity")
         self.angular_velocity = check(self.angular_velocity, "angular_velocity")
@@ -293,14 +311,26 @@ class Rigid(Placement):
             raise SceneError(f"{self.shape.no_mass}: add it with static=True")
         if not self.static and (self.density is None) == (self.mass is None):
             raise SceneError("a rigid body needs either density=... [kg/m3] or mass=... [kg] (or static=True)")
-        if self.density is not None:
-            self.density = number(self.density, "density", low=0, open_low=True)
-        if self.mass is not None:
-            self.mass = number(self.mass, "mass", low=0, open_low=True)
+        self.density = optional_number(self.density, "density", low=0, open_low=True)
+        self.mass = optional_number(self.mass, "mass", low=0, open_low=True)
         self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)
+        self._check_mass()
 
     def __repr__(self) -> str:
         return f"<rigid body {self.name!r}: {type(self.shape).__name__}>"
+
+    def _check_mass(self) -> None:
+        """Mass and inertia follow from lengths to the third and fifth power: they must not leave what numbers hold."""
+        if self.static:
+            return
+        with np.errstate(all="ignore"):
+            mass, _, inertia = self.mass_properties()
+            moments = np.linalg.eigvalsh(inertia) if np.isfinite(inertia).all() else np.zeros(3)
+        if not (LIGHTEST <= mass <= HEAVIEST and moments[0] >= LIGHTEST**2 and moments[2] <= HEAVIEST**2):
+            raise SceneError(
+                f"a rigid body must have a mass between {LIGHTEST:g} and {HEAVIEST:g} kg and moments of inertia that "
+                f"fit it; this {type(self.shape).__name__} has {mass:.3g} kg and {moments.tolist()} kg m2"
+            )
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Mass [kg], centre (3,) in the shape's frame [m], inertia about it (3, 3) in the shape's frame [kg m2]."""
@@ -325,15 +355,3 @@ class Rigid(Placement):
 
 def _point(value) -> tuple[float, float, float]:
     return vector(value, "force at")
-
-
-def inertia_matrix(value) -> np.ndarray:
-    """A symmetric positive inertia (3, 3) [kg m2] from a matrix, three principal moments, or one number."""
-    array = np.asarray(value, dtype=float)
-    array = np.eye(3) * array if array.ndim == 0 else np.diag(array) if array.shape == (3,) else array
-    if array.shape != (3, 3) or not np.allclose(array, array.T) or not np.all(np.isfinite(array)):
-        raise SceneError(f"inertia must be one number, three moments or a symmetric 3x3 matrix, got {value!r}")
-    moments = np.linalg.eigvalsh(array)
-    if moments[0] <= 0:
-        raise SceneError(f"inertia must be positive definite, its principal moments are {moments.tolist()}")
-    return array

@@ -1,11 +1,9 @@
 """What bodies and pairs of bodies say about their contacts."""
 
-import operator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pliant.checks import number
-from pliant.errors import SceneError
+from pliant.checks import flag, instance, optional_number, whole
 
 ALL_GROUPS = 2**63 - 1
 """The mask of a body that collides with every group: 63 bits."""
@@ -37,14 +35,16 @@ class ContactOptions:
 
     def check_contact(self) -> None:
         for key in ("friction", "rolling_friction", "torsional_friction"):
-            setattr(self, key, _optional(getattr(self, key), key, low=0))
-        self.restitution = _optional(self.restitution, "restitution", low=0, high=1)
-        self.thickness = _optional(self.thickness, "thickness", low=0, open_low=True)
-        self.collide = bool(self.collide)
-        self.group, self.mask = _bits(self.group, "group"), _bits(self.mask, "mask")
+            setattr(self, key, optional_number(getattr(self, key), key, low=0))
+        self.restitution = optional_number(self.restitution, "restitution", low=0, high=1)
+        self.thickness = optional_number(self.thickness, "thickness", low=0, open_low=True)
+        self.collide = flag(self.collide, "collide")
+        for key in ("group", "mask"):
+            setattr(self, key, whole(getattr(self, key), key, 0, ALL_GROUPS, " (63 bits, one for each group)"))
 
     def may_touch(self, other: "ContactOptions") -> bool:
         """Whether this body and another accept each other: both collide, and each mask holds a group of the other."""
+        instance(other, "the other", ContactOptions, "a body")
         accepted = self.mask & other.group and other.mask & self.group
         return bool(self.collide and other.collide and accepted)
 
@@ -68,8 +68,8 @@ class ContactRule:
     restitution: float | None = None
 
     def __post_init__(self):
-        object.__setattr__(self, "friction", _optional(self.friction, "contact friction", low=0))
-        object.__setattr__(self, "restitution", _optional(self.restitution, "contact restitution", low=0, high=1))
+        object.__setattr__(self, "friction", optional_number(self.friction, "contact friction", low=0))
+        object.__setattr__(self, "restitution", optional_number(self.restitution, "contact restitution", low=0, high=1))
 
     @property
     def names(self) -> frozenset[str]:
@@ -86,19 +86,3 @@ class ContactRule:
             return "they do not collide"
         said = {"friction": self.friction, "restitution": self.restitution}
         return ", ".join(f"{key} {value:g}" for key, value in said.items() if value is not None)
-
-
-def _optional(value, name: str, **bounds) -> float | None:
-    return None if value is None else number(value, name, **bounds)
-
-
-def _bits(value, name: str) -> int:
-    """Groups as the bits of a whole number."""
-    rule = f"{name} must be a whole number from 0 to {ALL_GROUPS} (63 bits, one for each group)"
-    try:
-        bits = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        bits = None
-    if bits is None or not 0 <= bits <= ALL_GROUPS:
-        raise SceneError(f"{rule}, got {value!r}")
-    return bits

@@ -4,7 +4,9 @@ angles."""
 from dataclasses import dataclass
 from math import inf
 
-from pliant.checks import number, number_or_function
+import numpy as np
+
+from pliant.checks import instance, number, number_or_function, number_or_infinity, optional_number, refusal
 from pliant.errors import SceneError
 
 
@@ -28,20 +30,32 @@ class Motor:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, number_or_function(value, f"motor {name}"))
+        object.__setattr__(self, "damping", number(self.damping, "motor damping", low=0))
         if self.position is None and (self.stiffness is not None or self.damping):
             raise SceneError("motor stiffness and damping go with a position; a velocity is met as max_torque allows")
         if self.position is not None:
             if self.stiffness is None:
                 raise SceneError("a motor with a position needs a stiffness [N m/rad or N/m]")
             object.__setattr__(self, "stiffness", number(self.stiffness, "motor stiffness", low=0, open_low=True))
-        object.__setattr__(self, "damping", number(self.damping, "motor damping", low=0))
-        if self.max_force is not None and self.max_torque != inf:
-            raise SceneError("a motor has max_torque or max_force, which mean the same, not both")
-        bound = self.max_torque if self.max_force is None else self.max_force
-        if bound != inf:
-            bound = number(bound, "motor max_torque", low=0, open_low=True)
+        bound = number_or_infinity(self.max_torque, "motor max_torque")
+        if self.max_force is not None:
+            if bound != inf:
+                raise SceneError("a motor has max_torque or max_force, which mean the same, not both")
+            bound = number_or_infinity(self.max_force, "motor max_force")
         object.__setattr__(self, "max_torque", bound)
         object.__setattr__(self, "max_force", None)
+
+    def changed(self, changes: dict) -> "Motor":
+        """This motor with other numbers; a new target takes the place of the old."""
+        names = ("velocity", "position", "stiffness", "damping", "max_torque")
+        numbers = {name: getattr(self, name) for name in names}
+        if wrong := set(changes) - set(names):
+            raise SceneError(f"a motor has {', '.join(names)}, but no {', '.join(sorted(wrong))}")
+        if changes.get("velocity") is not None:
+            numbers |= {"position": None, "stiffness": None, "damping": 0.0}
+        if changes.get("position") is not None:
+            numbers["velocity"] = None
+        return Motor(**(numbers | changes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +83,13 @@ class Coordinate:
 
         if self.limits is not None:
             put("limits", check_limits(self.limits, "limits"))
-        if self.motor is not None and not isinstance(self.motor, Motor):
-            raise SceneError(f"motor must be a pliant.Motor, got {self.motor!r}")
+        if self.motor is not None:
+            instance(self.motor, "motor", Motor, "a pliant.Motor")
         for name in ("friction", "stiffness", "damping", "limit_damping"):
             put(name, number(getattr(self, name), name, low=0))
         put("rest", number(self.rest, "rest"))
         put("restitution", number(self.restitution, "restitution", low=0, high=1))
-        if self.limit_stiffness is not None:
-            put("limit_stiffness", number(self.limit_stiffness, "limit_stiffness", low=0, open_low=True))
+        put("limit_stiffness", optional_number(self.limit_stiffness, "limit_stiffness", low=0, open_low=True))
         if self.rest and not self.stiffness:
             raise SceneError("rest is where a spring is relaxed; it goes with a stiffness above 0")
         soft = self.limit_stiffness is not None or self.limit_damping or self.restitution
@@ -93,11 +106,11 @@ class Coordinate:
 
 def check_limits(limits, name: str) -> tuple[float, float]:
     """Limits of a coordinate: two numbers in order, around 0."""
-    if not hasattr(limits, "__len__") or len(limits) != 2:
-        raise SceneError(f"{name} must be two values (low, high), got {limits!r}")
+    if not isinstance(limits, tuple | list | np.ndarray) or np.shape(limits) != (2,):
+        raise refusal(name, "two values (low, high)", limits)
     low, high = (number(value, f"{name}[{k}]") for k, value in enumerate(limits))
     if not low < high:
-        raise SceneError(f"{name} must be in order, low < high, got {limits!r}")
+        raise refusal(name, "in order, low < high", limits)
     if not low <= 0 <= high:
         raise SceneError(f"{name} must hold the value 0 of the start, got {limits!r}")
     return low, high

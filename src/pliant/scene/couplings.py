@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import inf, pi
 
-from pliant.checks import number, number_or_function, vector
+from pliant.checks import instance, number, number_or_function, optional_number, refusal, vector
 from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import JointOptions
@@ -28,16 +28,16 @@ class Coupling(JointOptions):
     def check_joint(self, joint, name: str, coordinate: str) -> None:
         """Whether a joint has such a coordinate."""
         if not isinstance(joint, JointOptions) or coordinate not in joint.coordinates:
-            raise SceneError(f"{self.kind} joint {name} must be a joint with a free {coordinate}, got {joint!r}")
+            raise refusal(f"{self.kind} joint {name}", f"a joint with a free {coordinate}", joint)
 
     def check_ratio(self, name: str) -> None:
         value = number(getattr(self, name), f"{self.kind} joint {name}")
         if value == 0.0:
             raise SceneError(f"{self.kind} joint {name} must not be 0")
         setattr(self, name, value)
+        self.check_options()
         if min(self.break_force, self.break_torque) < inf:
             raise SceneError(f"{self.kind} joint: couplings do not break; let one of the joints they tie do so")
-        self.check_options()
 
 
 @dataclass(eq=False)
@@ -110,23 +110,22 @@ class Tendon(JointOptions):
         return self.stiffness is not None
 
     def __post_init__(self):
-        if not hasattr(self.path, "__len__") or len(self.path) < 2:
-            raise SceneError(f"tendon path must be two or more pairs (body, point), got {self.path!r}")
+        if not isinstance(self.path, tuple | list) or len(self.path) < 2:
+            raise refusal("tendon path", "a list of two or more pairs (body, point)", self.path)
         path = []
         for k, entry in enumerate(self.path):
-            if not hasattr(entry, "__len__") or len(entry) != 2:
-                raise SceneError(f"tendon path[{k}] must be a pair (body, point), got {entry!r}")
+            if not isinstance(entry, tuple | list) or len(entry) != 2:
+                raise refusal(f"tendon path[{k}]", "a pair (body, point)", entry)
             path.append((entry[0], vector(entry[1], f"tendon path[{k}] point")))
         self.path = path
         if callable(self.length):
             self.length = number_or_function(self.length, "tendon length")
-        elif self.length is not None:
-            self.length = number(self.length, "tendon length", low=0, open_low=True)
-        if self.stiffness is not None:
-            self.stiffness = number(self.stiffness, "tendon stiffness", low=0, open_low=True)
+        else:
+            self.length = optional_number(self.length, "tendon length", low=0, open_low=True)
+        self.stiffness = optional_number(self.stiffness, "tendon stiffness", low=0, open_low=True)
+        self.check_options()
         if self.compliance:
             raise SceneError("a tendon has a stiffness [N/m] and no compliance")
-        self.check_options()
 
     @property
     def things(self) -> tuple:
@@ -155,10 +154,7 @@ class Attach(JointOptions):
     within: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self):
-        if not isinstance(self.b, Soft):
-            raise SceneError(f"attach needs a soft body as b, got {self.b!r}")
-        if not isinstance(self.a, Rigid | Soft):
-            raise SceneError(f"attach needs a rigid or soft body as a, got {self.a!r}")
-        if self.within is not None:
-            self.within = number(self.within, "attach within", low=0)
+        instance(self.b, "attach joint b", Soft, "a soft body")
+        instance(self.a, "attach joint a", Rigid | Soft, "a rigid or soft body")
+        self.within = optional_number(self.within, "attach within", low=0)
         self.check_options()

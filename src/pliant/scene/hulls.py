@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.checks import numbers
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes.repair import orient_surface
@@ -31,16 +32,10 @@ def convex_hull(points) -> TriMesh:
 
 def _checked_points(points) -> np.ndarray:
     """At least four finite points that do not lie in a plane."""
-    rule = "hull points must be at least four points (n, 3) of finite numbers"
-    try:
-        array = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise SceneError(f"{rule}, got something else") from None
-    if array.ndim != 2 or array.shape[1] != 3 or len(array) < 4:
-        raise SceneError(f"{rule}, got an array of shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        first = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise SceneError(f"{rule}, got {array[first].tolist()} for point {first}")
+    rule = "at least four points (n, 3) of finite numbers"
+    array = numbers(points, "hull points", ((None, 3),), rule)
+    if len(array) < 4:
+        raise SceneError(f"hull points must be {rule}, got an array of shape {array.shape}")
     reach = np.linalg.svd(array - array.mean(axis=0), compute_uv=False)
     if reach[2] <= FLAT * reach[0]:
         raise SceneError(f"hull points must not all lie in a plane, got {len(array)} points that do")

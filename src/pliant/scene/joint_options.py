@@ -1,10 +1,12 @@
 """What every joint has, and the world as one side of one."""
 
+from copy import copy
 from dataclasses import dataclass, replace
 from math import inf
 
-from pliant.checks import label, number, unit_vector, vector
+from pliant.checks import flag, label, number, number_or_infinity, refusal, shown, unit_vector, vector
 from pliant.errors import SceneError
+from pliant.scene.contact_options import ContactOptions
 from pliant.scene.coordinates import Coordinate, Motor
 
 
@@ -61,39 +63,30 @@ class JointOptions:
         """What the joint's free coordinates have, by their names."""
         return {}
 
-    def change_motor(self, coordinate: str, changes: dict) -> Motor:
-        """Give the motor of a free coordinate other numbers; a new target takes the place of the old."""
-        old = self.coordinates[coordinate].motor
-        numbers = {name: getattr(old, name) for name in ("velocity", "position", "stiffness", "damping", "max_torque")}
-        if changes.get("velocity") is not None:
-            numbers |= {"position": None, "stiffness": None, "damping": 0.0}
-        if changes.get("position") is not None:
-            numbers["velocity"] = None
-        if wrong := set(changes) - set(numbers):
-            raise SceneError(f"a motor has {', '.join(numbers)}, but no {', '.join(sorted(wrong))}")
-        motor = Motor(**(numbers | changes))
-        name = "free" if hasattr(self, "free") else coordinate
+    def with_motor(self, coordinate: str, motor: Motor) -> "JointOptions":
+        """This joint with another motor of a free coordinate."""
+        joint, name = copy(self), "free" if hasattr(self, "free") else coordinate
         if hasattr(self, "motor") and self.free is None:
-            self.motor = motor
+            joint.motor = motor
         else:
-            setattr(self, name, replace(getattr(self, name), motor=motor))
-        return motor
+            setattr(joint, name, replace(getattr(self, name), motor=motor))
+        return joint
 
     def check_options(self) -> None:
         kind = self.kind
         self.compliance = number(self.compliance, f"{kind} joint compliance", low=0)
         self.damping = number(self.damping, f"{kind} joint damping", low=0)
         for name in ("break_force", "break_torque"):
-            if getattr(self, name) != inf:
-                setattr(self, name, number(getattr(self, name), f"{kind} joint {name}", low=0, open_low=True))
-        if self.collide not in (True, False):
-            raise SceneError(f"{kind} joint collide must be True or False, got {self.collide!r}")
-        self.collide = bool(self.collide)
+            setattr(self, name, number_or_infinity(getattr(self, name), f"{kind} joint {name}"))
+        self.collide = flag(self.collide, f"{kind} joint collide")
         self.name = None if self.name is None else label(self.name, f"{kind} joint name")
         if self.damping and not self.yields:
             raise SceneError(f"{kind} joint damping acts with a compliance or stiffness above 0; this one is rigid")
         if len(self.things) == 2 and self.things[0] is self.things[1]:
-            raise SceneError(f"{kind} joint: it needs two different things, got {self.things[0]!r} twice")
+            raise SceneError(f"{kind} joint: it needs two different things, got {shown(self.things[0])} twice")
+        for thing in self.things:
+            if thing is not world and not isinstance(thing, ContactOptions):
+                raise refusal(f"{kind} joint: each of its sides", "a body, or pliant.world", thing)
 
     def check_place(self) -> None:
         """The point of a joint, its direction, and the rest."""
@@ -106,4 +99,4 @@ class JointOptions:
         """Something that a free coordinate has."""
         value = getattr(self, name)
         if not isinstance(value, Coordinate):
-            raise SceneError(f"{self.kind} joint {name} must be a pliant.Coordinate, got {value!r}")
+            raise refusal(f"{self.kind} joint {name}", "a pliant.Coordinate", value)

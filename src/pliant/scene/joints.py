@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from math import inf, pi
 
-from pliant.checks import number, unit_vector, vector
+import numpy as np
+
+from pliant.checks import number, optional_number, refusal, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.scene.coordinates import Coordinate, Motor, check_limits
 from pliant.scene.joint_options import JointOptions
@@ -62,14 +64,13 @@ class BetweenPoints(JointOptions):
 
     def __post_init__(self):
         kind = self.kind
-        if not hasattr(self.at, "__len__") or len(self.at) != 2:
-            raise SceneError(f"{kind} joint at must be two points, got {self.at!r}")
+        if not isinstance(self.at, tuple | list | np.ndarray) or len(np.atleast_1d(self.at)) != 2:
+            raise refusal(f"{kind} joint at", "two points", self.at)
         self.at = (vector(self.at[0], f"{kind} joint at[0]"), vector(self.at[1], f"{kind} joint at[1]"))
-        if self.length is not None:
-            self.length = number(self.length, f"{kind} joint length", low=0, open_low=True)
+        self.length = optional_number(self.length, f"{kind} joint length", low=0, open_low=True)
+        self.check_options()
         if self.break_torque != inf:
             raise SceneError(f"{kind} joint: it carries no torque to break at; it has a break_force")
-        self.check_options()
 
 
 class Distance(BetweenPoints):
@@ -134,7 +135,7 @@ class OneCoordinate(OnAxis):
         if self.limits is not None:
             self.limits = check_limits(self.limits, f"{self.kind} joint limits")
         if self.motor is not None and not isinstance(self.motor, Motor):
-            raise SceneError(f"{self.kind} joint motor must be a pliant.Motor, got {self.motor!r}")
+            raise refusal(f"{self.kind} joint motor", "a pliant.Motor", self.motor)
         if self.free is not None:
             self.check_coordinate("free")
             if self.limits is not None or self.motor is not None:

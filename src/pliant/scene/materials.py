@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pliant.checks import number
+from pliant.checks import instance, number, refusal
 from pliant.errors import SceneError
 from pliant.symbolic import TracedEnergy, trace
 
@@ -50,8 +50,9 @@ class Material:
     energy: TracedEnergy | None = None
 
     def __post_init__(self):
-        if self.law not in LAWS and not (self.law == CUSTOM and self.energy):
-            raise SceneError(f"material law must be one of {', '.join(LAWS)}, got {self.law!r}")
+        traced = isinstance(self.energy, TracedEnergy)
+        if not isinstance(self.law, str) or not (self.law in LAWS or (self.law == CUSTOM and traced)):
+            raise refusal("material law", f"one of {', '.join(LAWS)}", self.law)
         object.__setattr__(self, "young", number(self.young, "young", low=0, open_low=True))
         object.__setattr__(self, "density", number(self.density, "density", low=0, open_low=True))
         object.__setattr__(self, "damping", number(self.damping, "damping", low=0))
@@ -60,8 +61,8 @@ class Material:
         if poisson == 0.5:
             raise SceneError("poisson must be below 0.5 (incompressible, the bulk modulus is infinite); try 0.49")
         object.__setattr__(self, "poisson", poisson)
-        if self.plasticity is not None and not isinstance(self.plasticity, Plasticity):
-            raise SceneError(f"plasticity must be a pliant.Plasticity, got {self.plasticity!r}")
+        if self.plasticity is not None:
+            instance(self.plasticity, "plasticity", Plasticity, "a pliant.Plasticity")
         if self.law == "springs":
             self._check_springs()
 
@@ -134,7 +135,7 @@ class Material:
         Material.custom(lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2, 1000,
         {"mu": 1e5, "k": 1e6}).
         """
-        traced = trace(energy, parameters or {})
+        traced = trace(energy, {} if parameters is None else parameters)
         lam, mu = traced.lame
         young, poisson = mu * (3 * lam + 2 * mu) / (lam + mu), lam / (2 * (lam + mu))
         return cls(CUSTOM, young, poisson, density, energy=traced, **options)

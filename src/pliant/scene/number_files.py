@@ -2,9 +2,11 @@
 
 import warnings
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
+from pliant.checks import file_path
 from pliant.errors import SceneError
 
 NUMBER_SUFFIXES = (".npy", ".csv")
@@ -12,7 +14,7 @@ NUMBER_SUFFIXES = (".npy", ".csv")
 
 def read_numbers(path: str | Path) -> np.ndarray:
     """The array in a file of numbers; a file is data, so .npy files of Python objects are refused."""
-    path = Path(path)
+    path = file_path(path)
     suffix = path.suffix.lower()
     if suffix not in NUMBER_SUFFIXES:
         raise SceneError(f"{path}: a file of numbers must be one of {', '.join(NUMBER_SUFFIXES)}, got {suffix!r}")
@@ -28,5 +30,7 @@ def read_numbers(path: str | Path) -> np.ndarray:
         return np.array(numbers, dtype=np.float64)
     except OSError as error:
         raise SceneError(f"{path}: cannot read the file of numbers: {error.strerror or error}") from None
-    except (ValueError, OverflowError, EOFError) as error:
+    except (ValueError, ArithmeticError, EOFError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise SceneError(f"{path}: this is not a file of numbers: {error}") from None
+    except TokenError as error:
         raise SceneError(f"{path}: this is not a file of numbers: {error}") from None

@@ -1,12 +1,15 @@
 """The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 
-from pliant.checks import number, vector
+from pliant.checks import choice, label, listed, number, refusal, shown, vector
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh
 from pliant.scene.bodies import Rigid, Soft
@@ -14,7 +17,7 @@ from pliant.scene.catalogue import JOINTS
 from pliant.scene.contact_options import OVERLAPS, ContactRule
 from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
-from pliant.scene.shapes import SHAPES, Shape
+from pliant.scene.shapes import Shape
 
 
 @dataclass(eq=False)
@@ -34,8 +37,18 @@ class Scene:
 
     def __post_init__(self):
         self.gravity = vector(self.gravity, "gravity")
-        if self.overlaps not in OVERLAPS:
-            raise SceneError(f"overlaps must be one of {', '.join(map(repr, OVERLAPS))}, got {self.overlaps!r}")
+        self.overlaps = choice(self.overlaps, "overlaps", OVERLAPS)
+
+    def as_it_is(self) -> "Scene":
+        """This scene with lists of its own: what is added to the one later is not in the other."""
+        scene = copy(self)
+        scene.bodies, scene.joints = list(self.bodies), list(self.joints)
+        scene._body_names, scene._joint_names, scene._rules = (
+            dict(self._body_names),
+            set(self._joint_names),
+            dict(self._rules),
+        )
+        return scene
 
     @property
     def contact_rules(self) -> list[ContactRule]:
@@ -55,19 +68,12 @@ class Scene:
     def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
         """Add a deformable solid; options: position, rotation, velocity, name, self_contact, drawing, and those of all
         contacts: friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
-        if not isinstance(mesh, TetMesh):
-            raise SceneError(f"add_soft needs a pliant.meshes.TetMesh, got {type(mesh).__name__}")
-        if not isinstance(material, Material):
-            raise SceneError(f"add_soft needs a pliant.Material, got {type(material).__name__}")
         return self._add(Soft(mesh, material, **options), "soft")
 
     def add_rigid(self, shape: Shape, **options) -> Rigid:
         """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,
         name, and those of all contacts: friction, restitution, rolling_friction, torsional_friction, collide, group,
         mask, thickness."""
-        if not isinstance(shape, SHAPES):
-            allowed = ", ".join(s.__name__ for s in SHAPES)
-            raise SceneError(f"add_rigid needs one of the shapes {allowed}, got {type(shape).__name__}")
         return self._add(Rigid(shape, **options), "rigid")
 
     def _add(self, body, kind: str):
@@ -90,7 +96,7 @@ class Scene:
                 raise SceneError(f"a {joint.kind} couples {tied!r}, which is not a joint of this scene")
         for side in joint.things:
             if side is not world and not self._has(side):
-                raise SceneError(f"a joint names {side!r}, which is not in this scene (nor pliant.world)")
+                raise SceneError(f"a joint names {shown(side)}, which is not in this scene (nor pliant.world)")
         self._check_nodes(joint)
         if joint.name is None:
             joint.name = _free_name("joint", len(self.joints), self._joint_names)
@@ -111,7 +117,7 @@ class Scene:
 
     def _has(self, thing) -> bool:
         """Whether something is a body of this scene."""
-        return thing is not None and self._body_names.get(getattr(thing, "name", None)) is thing
+        return isinstance(thing, Soft | Rigid) and self._body_names.get(thing.name) is thing
 
     def ignore_contact(self, a: Soft | Rigid, b: Soft | Rigid) -> None:
         """Let two bodies of this scene pass through each other."""
@@ -138,17 +144,21 @@ class Scene:
         """Keep a rule; a pair may have one, which may be said again."""
         for body in (rule.a, rule.b):
             if not self._has(body):
-                raise SceneError(f"{call} names {body!r}, which is not a body of this scene")
+                raise SceneError(f"{call} names {shown(body)}, which is not a body of this scene")
         before = self._rules.setdefault(rule.names, rule)
         if not rule.says_the_same(before):
             names = f"{rule.a.name!r} and {rule.b.name!r}"
             raise SceneError(f"{call} says of {names}: {rule}; but the scene says of them already: {before}")
 
+    def named(self, name: str) -> Soft | Rigid | None:
+        """The body of that name, None where there is none."""
+        return self._body_names.get(name) if isinstance(name, str) else None
+
     def find(self, name: str) -> Soft | Rigid:
         """The body of that name."""
-        if name in self._body_names:
+        if label(name, "the name of a body") in self._body_names:
             return self._body_names[name]
-        raise SceneError(f"no body is named {name!r}; there are: {', '.join(b.name for b in self.bodies) or 'none'}")
+        raise SceneError(f"no body is named {name!r}; there are: {listed(b.name for b in self.bodies) or 'none'}")
 
     def simulate(self, dt: float, solver=None, device: str = "cpu", precision: str = "float64", threads=None):
         """A running simulation of this scene with time step `dt` [s]; see pliant.Simulation."""
@@ -199,8 +209,12 @@ class Keyframes:
 
     times: tuple[float, ...]
     values: tuple[tuple[float, float, float], ...] | tuple[float, ...]
+    keeps_shape: ClassVar[bool] = True
 
     def __post_init__(self):
+        for name in ("times", "values"):
+            if not isinstance(getattr(self, name), Sequence | np.ndarray) or isinstance(getattr(self, name), str):
+                raise refusal(f"keyframe {name}", "a list", getattr(self, name))
         times = tuple(number(t, "keyframe time") for t in self.times)
         if len(times) < 2 or len(times) != len(self.values) or any(b <= a for a, b in pairwise(times)):
             raise SceneError("keyframes need at least two times, in ascending order, and a value for each")

@@ -1,12 +1,13 @@
 """Selections of nodes and faces: in Python a boolean mask or indices; in files boxes, spheres, half-spaces, sets,
 comparisons, or all of them."""
 
+import contextlib
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.checks import number, unit_vector, vector
+from pliant.checks import listed, number, refusal, shown, unit_vector, vector
 from pliant.errors import SceneError
 from pliant.scene.faces import Faces
 
@@ -36,6 +37,14 @@ class Indices(Selection):
     """Nodes or faces by number."""
 
     indices: np.ndarray
+
+    def __post_init__(self):
+        array = None
+        with contextlib.suppress(Exception):
+            array = np.asarray(self.indices)
+        if array is None or array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise refusal("selection indices", "a list of whole numbers", self.indices)
+        object.__setattr__(self, "indices", array.astype(np.int64))
 
     def select(self, points, sets):
         return self._within(len(points), "node")
@@ -101,16 +110,17 @@ class InSet(Selection):
     name: str
 
     def select(self, points, sets):
-        if self.name not in sets:
-            known = ", ".join(sorted(sets)) or "none"
-            raise SceneError(f"the mesh has no node set {self.name!r}; it has: {known}")
+        if not isinstance(self.name, str) or self.name not in sets:
+            known = listed(sorted(sets)) or "none"
+            raise SceneError(f"the mesh has no node set {shown(self.name)}; it has: {known}")
         return np.unique(sets[self.name])
 
     def select_faces(self, faces, sets):
         return np.flatnonzero(np.isin(faces.triangles, self.select(faces.centres, sets)).all(axis=1))
 
 
-_COMPARISON = re.compile(r"\s*([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+# none of its parts can match what the next one does: a text is read in one pass
+_COMPARISON = re.compile(r"([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)")
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
@@ -124,10 +134,12 @@ class Where(Selection):
         self._parts()
 
     def _parts(self):
-        parts = [_COMPARISON.fullmatch(part) for part in self.text.split(" and ")]
+        if not isinstance(self.text, str):
+            raise refusal("selection", "a text", self.text)
+        parts = [_COMPARISON.fullmatch(part.strip()) for part in self.text.split(" and ")]
         if not all(parts):
             raise SceneError(
-                f"selection {self.text!r} is not understood; allowed: comparisons of x, y, z with a number "
+                f"selection {shown(self.text)} is not understood; allowed: comparisons of x, y, z with a number "
                 f"(<, <=, >, >=) joined by 'and', as in \"x < 0.01 and z >= 0.5\"; or 'all'"
             )
         return [("xyz".index(p[1]), _COMPARE[p[2]], float(p[3])) for p in parts]
@@ -141,7 +153,7 @@ class Where(Selection):
 
 def from_text(text: str) -> Selection:
     """The selection that a text says: "all", or comparisons."""
-    return Everything() if text.strip() == "all" else Where(text)
+    return Everything() if isinstance(text, str) and text.strip() == "all" else Where(text)
 
 
 def as_selection(value, name: str, kind: str = "node") -> Selection:
@@ -150,12 +162,11 @@ def as_selection(value, name: str, kind: str = "node") -> Selection:
         return value
     if isinstance(value, str):
         return from_text(value)
-    try:
+    array = np.empty(0, dtype=object)
+    with contextlib.suppress(Exception):  # rows of different lengths, and whatever else is no array
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0, dtype=object)
     if array.dtype == bool and array.ndim == 1:
         return Indices(np.flatnonzero(array))
     if np.issubdtype(array.dtype, np.integer) and array.ndim <= 1:
         return Indices(np.atleast_1d(array))
-    raise SceneError(f"{name} must be a mask, {kind} indices, a selection or a comparison text, got {value!r}")
+    raise refusal(name, f"a mask, {kind} indices, a selection or a comparison text", value)

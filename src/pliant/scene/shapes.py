@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.checks import number, unit_vector, vector
+from pliant.checks import flag, number, numbers, positive_vector, refusal, unit_vector
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes import read as read_mesh
@@ -50,10 +50,7 @@ class Box:
     size: tuple[float, float, float]
 
     def __post_init__(self):
-        size = vector(self.size, "box size")
-        if min(size) <= 0:
-            raise SceneError(f"box size must be three positive lengths, got {self.size!r}")
-        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "size", positive_vector(self.size, "box size"))
 
     def mass_properties(self) -> MassProperties:
         x, y, z = self.size
@@ -151,6 +148,7 @@ class Mesh:
     def __post_init__(self):
         if (self.path is None) == (self.points is None):
             raise SceneError("a mesh shape takes either a path or points and triangles")
+        object.__setattr__(self, "repair", flag(self.repair, "repair"))
         if self.path is None:
             surface = TriMesh(self.points, self.triangles, repair=self.repair)
         else:
@@ -179,6 +177,7 @@ class Hull:
     def __post_init__(self):
         if (self.path is None) == (self.points is None):
             raise SceneError("a hull takes either points or a path")
+        object.__setattr__(self, "repair", flag(self.repair, "repair"))
         points = self.points if self.path is None else read_mesh(self.path, repair=self.repair).points
         surface = convex_hull(points)
         object.__setattr__(self, "surface", surface)
@@ -206,10 +205,7 @@ class Heightfield:
         if (self.path is None) == (self.heights is None):
             raise SceneError("a heightfield takes either heights or a path")
         given = read_numbers(self.path) if self.path is not None else self.heights
-        size = vector(self.size, "heightfield size", 2)
-        if min(size) <= 0:
-            raise SceneError(f"heightfield size must be two positive lengths, got {self.size!r}")
-        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "size", positive_vector(self.size, "heightfield size", 2))
         object.__setattr__(self, "heights", _checked_heights(given))
 
     def __repr__(self) -> str:
@@ -231,16 +227,10 @@ class Heightfield:
 
 def _checked_heights(value) -> np.ndarray:
     """Heights as an array of their own that nobody writes to."""
-    rule = "heightfield heights must be an array (nx, ny) of finite numbers, at least 2 by 2"
-    try:
-        heights = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise SceneError(f"{rule}, got something else") from None
-    if heights.ndim != 2 or min(heights.shape) < 2:
-        raise SceneError(f"{rule}, got an array of shape {heights.shape}")
-    if not np.all(np.isfinite(heights)):
-        where = [int(index) for index in np.argwhere(~np.isfinite(heights))[0]]
-        raise SceneError(f"{rule}, got {heights[tuple(where)]} at {where}")
+    rule = "an array (nx, ny) of finite numbers, at least 2 by 2"
+    heights = numbers(value, "heightfield heights", ((None, None),), rule)
+    if min(heights.shape) < 2:
+        raise SceneError(f"heightfield heights must be {rule}, got an array of shape {heights.shape}")
     heights.flags.writeable = False
     return heights
 
@@ -249,3 +239,20 @@ Shape = Sphere | Box | Capsule | Cylinder | Cone | Plane | Mesh | Hull | Heightf
 SHAPES = (Sphere, Box, Capsule, Cylinder, Cone, Plane, Mesh, Hull, Heightfield)
 WITHOUT_MASS = (Plane, Heightfield)
 """Shapes that only static bodies have."""
+ONE_OF_SHAPES = "one of the shapes " + ", ".join(shape.__name__ for shape in SHAPES)
+
+LIGHTEST, HEAVIEST = 1e-60, 1e60
+"""Masses of bodies [kg]: moments of inertia may reach their squares."""
+
+
+def inertia_matrix(value) -> np.ndarray:
+    """A symmetric positive inertia (3, 3) [kg m2] from a matrix, three principal moments, or one number."""
+    rule = "one number, three moments or a symmetric 3x3 matrix"
+    array = numbers(value, "inertia", ((), (3,), (3, 3)), rule)
+    array = np.eye(3) * array if array.ndim == 0 else np.diag(array) if array.shape == (3,) else array
+    if not np.allclose(array, array.T):
+        raise refusal("inertia", rule, value)
+    moments = np.linalg.eigvalsh(array)
+    if moments[0] <= 0:
+        raise SceneError(f"inertia must be positive definite, its principal moments are {moments.tolist()}")
+    return array

@@ -1,10 +1,12 @@
 """From the tables of a scene file to a scene: what needs meshes, names and one another is checked here."""
 
+import warnings
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from pliant import meshes
+from pliant.checks import listed
 from pliant.errors import SceneError
 from pliant.meshes.generate import BOX_PATTERNS, DEFAULT_PATTERN
 from pliant.scene import shapes
@@ -16,13 +18,19 @@ from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
 from pliant.scene_file.folder import inside
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
+from pliant.scene_file.problems import MOST_WORDS, Problems, did_you_mean, show, show_path
 from pliant.scene_file.problems import Path as KeyPath
-from pliant.scene_file.problems import Problems, did_you_mean, show
 from pliant.scene_file.schema import SHAPE_TABLES, ContactTable, MaterialTable, RigidTable, SceneTable, SoftTable
 from pliant.scene_file.values import Table
 
-MAX_TETS = 20_000_000
+MAX_TETS = 2_000_000
 """How many tets all generated meshes of a file may have together."""
+
+MANY_TETS = 200_000
+"""More than so many are announced before they are made."""
+
+BYTES_PER_TET = 4_000
+"""About what a simulation needs for each."""
 
 
 KINDS_OF_SHAPES = {shape.__name__.lower(): shape for shape in shapes.SHAPES}
@@ -34,8 +42,11 @@ NO_LOAD = {"vector": (0.0, 0.0, 0.0), "pressure": 0.0}
 """In place of a value that could not be made: whatever else is wrong with the load is found too."""
 
 
-def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Problems) -> Scene:
-    """The scene in the tables `data`, checked as `table`; meshes are read from `folder`.
+def build_scene(
+    data: dict, table: SceneTable | None, folder: Path, problems: Problems
+) -> tuple[Scene, dict[int, KeyPath]]:
+    """The scene in the tables `data`, checked as `table`, and the keys of its bodies and joints by their id; meshes are
+    read from `folder`.
 
     Problems are noted, and what has none is built.
     """
@@ -52,7 +63,7 @@ def build_scene(data: dict, table: SceneTable | None, folder: Path, problems: Pr
         builder.add_contact(entry, ("contact", index))
     if table is not None and table.order is not None:
         builder.reorder(table.order)
-    return scene
+    return scene, builder.keys
 
 
 def _tables(data: dict, key: str, kind: type) -> Any:
@@ -140,6 +151,9 @@ class Builder(JointBuilder):
         self.problems = problems
         self.materials: dict[str, Material | None] = {}
         self.tets = 0
+        self.keys: dict[int, KeyPath] = {}
+        """By which key of the file a body or a joint is described, by its id."""
+        self.joints: dict[str, Any] = {}
         self.failed: set[str] = set()
         """Names of bodies that could not be made: a joint with one of them is no further problem."""
 
@@ -156,7 +170,7 @@ class Builder(JointBuilder):
         """One of [[soft]]"""
         table = self.problems.validate(SoftTable, entry, path)
         mesh = None if table is None else self._mesh(table.mesh, entry["mesh"], (*path, "mesh"))
-        material = None if table is None else self._material(table.material, (*path, "material"))
+        material = None if table is None else self._material(table.material, entry["material"], (*path, "material"))
         if mesh is None or material is None:
             self._fail(entry)
             return
@@ -250,11 +264,10 @@ class Builder(JointBuilder):
         """Put the bodies in the order of the key `order`."""
         known = [body.name for body in self.scene.bodies]
         if sorted(names) == sorted(known):
-            self.scene.bodies.sort(key=lambda body: names.index(body.name))
+            places = {name: place for place, name in enumerate(names)}
+            self.scene.bodies.sort(key=lambda body: places[body.name])
         elif not self.failed:
-            self.problems.add(
-                ("order",), names, f"does not name every body once; allowed: the names {', '.join(known)}"
-            )
+            self.problems.add(("order",), names, f"does not name every body once; allowed: the names {listed(known)}")
 
     def _mesh(self, recipe: Table, entry: Any, path: KeyPath) -> meshes.TetMesh | None:
         count = 0 if hasattr(recipe, "file") else tet_count(recipe)
@@ -264,15 +277,22 @@ class Builder(JointBuilder):
             many = f"asks for {count} tets" + (f" besides {self.tets} of other bodies" if self.tets else "")
             self.problems.add(path, entry, f"{many}; allowed: at most {MAX_TETS} in a scene file, take fewer cells")
             return None
+        if count > MANY_TETS:
+            size = count * BYTES_PER_TET / 2**30
+            where = f"{self.problems.file}: {show_path(path)}"
+            text = f"{where}: asks for {count} tets, which take about {size:.1f} GB to simulate; fewer cells take less"
+            warnings.warn(text, stacklevel=2)
         with self.problems.collect(path, entry):
             return make_mesh(recipe, self.folder)
         return None
 
-    def _material(self, value: Any, path: KeyPath) -> Material | None:
+    def _material(self, value: Any, entry: Any, path: KeyPath) -> Material | None:
         if not isinstance(value, str):
-            return make_material(value)
+            with self.problems.collect(path, entry):
+                return make_material(value)
+            return None
         if value not in self.materials:
-            known = ", ".join(self.materials) or "none is defined; write a table [materials.NAME]"
+            known = listed(self.materials) or "none is defined; write a table [materials.NAME]"
             hint = did_you_mean(value, self.materials)
             self.problems.add(path, value, f"no material has this name{hint}; allowed: {known}")
         return self.materials.get(value)
@@ -286,7 +306,9 @@ class Builder(JointBuilder):
 
     def _add(self, entry: dict, path: KeyPath, add: Any) -> Soft | Rigid | None:
         with self.problems.collect(path, entry):
-            return add()
+            body = add()
+            self.keys[id(body)] = path
+            return body
         self._fail(entry)
         return None
 
@@ -299,11 +321,14 @@ class Builder(JointBuilder):
 
     def _body(self, name: str, path: KeyPath, *besides: str) -> Soft | Rigid | None:
         """The body of that name; None where there is none, which is noted. besides: what else the name may be."""
-        names = [body.name for body in self.scene.bodies]
-        if name in names:
-            return self.scene.find(name)
-        if name not in self.failed:
-            known = ", ".join([*names, *map(show, sorted(self.failed - {"None"})), *besides])
+        if (body := self.scene.named(name)) is not None:
+            return body
+        if name not in self.failed and self.problems.full:
+            self.problems.add(path, name, "no body has this name")
+        elif name not in self.failed:
+            names = [body.name for body in self.scene.bodies[:MOST_WORDS]]
+            some = sorted(self.failed - {"None"})[:MOST_WORDS] if len(self.failed) <= MOST_WORDS else []
+            known = ", ".join([listed([*names, *map(show, some)]), *besides]).removeprefix(", ")
             hint = did_you_mean(name, names)
             self.problems.add(path, name, f"no body has this name{hint}; allowed: {known}")
         return None

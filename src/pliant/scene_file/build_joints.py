@@ -1,14 +1,16 @@
 """From the tables [[joint]] of a scene file to joints of a scene."""
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from pliant.errors import SceneError
+from pliant.checks import listed
 from pliant.scene import selections as select
 from pliant.scene.catalogue import JOINTS
 from pliant.scene.coordinates import Coordinate, Motor
 from pliant.scene_file.joints import COORDINATES, joint_table
+from pliant.scene_file.problems import MOST_WORDS
 from pliant.scene_file.problems import Path as KeyPath
 from pliant.scene_file.values import Table
 
@@ -61,7 +63,9 @@ class JointBuilder:
             if isinstance(getattr(table, key, None), Table):
                 options[key] = self._coordinate(getattr(table, key), entry[key], (*path, key))
         with self.problems.collect(path, entry):
-            self.scene.join(JOINTS[table.type](*(each for each in held if each is not UNTIED), **options))
+            joint = JOINTS[table.type](*(each for each in held if each is not UNTIED), **options)
+            self.joints[self.scene.join(joint).name] = joint
+            self.keys[id(joint)] = path
 
     def _held(self, table: Table, entry: dict, path: KeyPath, key: str):
         """What a joint holds on to by a key: a body, a path through bodies, or another joint; None where that is
@@ -74,12 +78,10 @@ class JointBuilder:
             return self._side(value, (*path, key))
         if not isinstance(value, str):  # a coordinate of that name
             return UNTIED
-        found = [joint for joint in self.scene.joints if joint.name == value]
-        if not found:
-            known = ", ".join(joint.name for joint in self.scene.joints) or "none"
-            with self.problems.collect((*path, key), entry):
-                raise SceneError(f"no joint above is named {value!r}; there are: {known}")
-        return found[0] if found else None
+        if value not in self.joints:
+            known = listed(islice(self.joints, MOST_WORDS)) or "none"
+            self.problems.add((*path, key), value, f"no joint above has this name; allowed: {known}")
+        return self.joints.get(value)
 
     def _coordinate(self, table: Table, entry: dict, path: KeyPath) -> Coordinate:
         """What a free coordinate of a joint has; nothing where that is wrong, which is noted."""

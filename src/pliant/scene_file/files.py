@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from pliant.checks import file_path
 from pliant.errors import SceneError
 from pliant.scene.scene import Scene
 from pliant.scene_file.build import build_scene
@@ -18,6 +19,12 @@ MAX_BYTES = 64 * 2**20
 """A scene file is text written by hand or by `save`; meshes are files of their own."""
 
 
+MOST_PARTS = 100
+"""How many names with dots between them make a key at most: each costs the parser as much as all before it."""
+
+KEY_CHAIN = re.compile(rf"""(?<![\w"'-])(?>[\w"'-]++[ \t]*+\.[ \t]*+){{{MOST_PARTS},}}""")
+
+
 def load(path: str | Path) -> Scene:
     """The scene in a TOML file; SceneError lists everything that is wrong with it, a line each."""
     return read(path).scene
@@ -25,14 +32,22 @@ def load(path: str | Path) -> Scene:
 
 def read(path: str | Path) -> SceneFile:
     """The scene in a TOML file and how to run it; SceneError lists everything that is wrong with it, a line each."""
-    path = Path(path)
+    path = file_path(path, "the path of a scene file")
     data = parse(path)
     problems = Problems(str(path))
     table = problems.validate(SceneTable, data, ())
     run = read_run(data["run"], problems) if isinstance(data.get("run"), dict) else RunSettings()
-    scene = build_scene(data, table, path.parent.resolve(), problems)
+    scene, keys = build_scene(data, table, folder_of(path), problems)
     problems.finish()
-    return SceneFile(scene, run)
+    return SceneFile(scene, run, str(path), keys)
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of a file, links resolved."""
+    try:
+        return path.parent.resolve(strict=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to themselves
+        raise SceneError(f"{path}: its folder cannot be read: {error}") from None
 
 
 def parse(path: Path) -> dict:
@@ -48,6 +63,9 @@ def parse(path: Path) -> dict:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise SceneError(f"{path}: line {line}: the file is not UTF-8 text: {error.reason}") from None
+    if chain := KEY_CHAIN.search(text):
+        line = text.count("\n", 0, chain.start()) + 1
+        raise SceneError(f"{path}: line {line}: a key has more than {MOST_PARTS} parts; is it a scene file?")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

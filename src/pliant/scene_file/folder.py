@@ -11,7 +11,15 @@ def inside(folder: Path, reference: str) -> Path:
     parts = reference.split("/")
     if not reference.isprintable() or "\\" in reference or ":" in parts[0] or parts[0] in ("", "~") or ".." in parts:
         raise SceneError(f"the path leads out of the folder of the scene file; {rule}")
-    path = (folder / reference).resolve()
+    try:
+        return _found(folder, (folder / reference).resolve(), rule)
+    except (OSError, RuntimeError) as error:  # names too long, links that lead to themselves
+        reason = getattr(error, "strerror", None) or "links that lead to themselves"
+        raise SceneError(f"this file cannot be opened ({reason}); {rule}") from None
+
+
+def _found(folder: Path, path: Path, rule: str) -> Path:
+    """The path, if it and what is read along with it are files of the folder."""
     for file in (path, *partners(path)):
         if not file.resolve().is_relative_to(folder):
             raise SceneError(f"the path leads out of the folder of the scene file through a symbolic link; {rule}")

@@ -1,5 +1,7 @@
 """How `pliant run` runs a scene file: the table [run], and the same as a dataclass."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -7,9 +9,9 @@ from pydantic import AfterValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
 from pliant.checks import DEVICES, vector
-from pliant.errors import SceneError
+from pliant.errors import PliantError, SceneError
 from pliant.scene.scene import Scene
-from pliant.scene_file.problems import Path, Problems
+from pliant.scene_file.problems import Path, Problems, show_path
 from pliant.scene_file.values import (
     OUTPUT_SUFFIXES,
     Flag,
@@ -162,10 +164,23 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class SceneFile:
-    """What a scene file holds: the scene, and how to run it."""
+    """What a scene file holds: the scene, and how to run it. path: of the file; keys: by which of its keys a body or a
+    joint is described, by its id."""
 
     scene: Scene
     run: RunSettings
+    path: str = ""
+    keys: dict[int, Path] = field(default_factory=dict, repr=False)
+
+    @contextmanager
+    def addressed(self) -> Iterator[None]:
+        """Put the file, and the key of what is at fault, before an error of the scene or of its solver."""
+        try:
+            yield
+        except PliantError as error:
+            key = (("run", error.about) if isinstance(error.about, str) else self.keys.get(id(error.about))) or ()
+            where = f"{self.path}: {show_path(key)}" if key else self.path
+            raise type(error)(f"{where}: {error}") from error
 
 
 def read_run(data: Any, problems: Problems) -> RunSettings:
@@ -177,8 +192,9 @@ def read_run(data: Any, problems: Problems) -> RunSettings:
         return RunSettings()
     options = table.model_dump(exclude_unset=True) | {"solver": solver}
     options["camera"] = None if table.camera is None else View(**options["camera"])
+    seen: dict[str, int] = {}
     for index, name in enumerate(table.output):
-        if name in table.output[:index]:
+        if seen.setdefault(name, index) != index:
             problems.add((*path, "output", index), name, "is listed twice; allowed: each name once")
     return RunSettings(**options)
 

@@ -2,7 +2,6 @@
 
 import math
 import re
-import sys
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Annotated, Any, Union
@@ -19,10 +18,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from pliant.checks import LABEL_RULE, label, unit_quaternion, unit_vector
+from pliant.checks import LABEL_RULE, LARGEST, SMALLEST, label, unit_quaternion, unit_vector
 from pliant.errors import SceneError
-from pliant.scene.bodies import inertia_matrix
 from pliant.scene.selections import from_text
+from pliant.scene.shapes import inertia_matrix
 from pliant.scene_file.problems import did_you_mean
 
 FORMAT = 1
@@ -53,8 +52,10 @@ def finite(value: Any) -> float:
     """A finite number, whole or not; text and booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError("is not a number")
-    if abs(value) > sys.float_info.max or not math.isfinite(value):
+    if not isinstance(value, int) and not math.isfinite(value):
         raise ValueError("is not finite")
+    if abs(value) > LARGEST:
+        raise ValueError(f"is larger than {LARGEST:g}")
     return float(value)
 
 
@@ -65,6 +66,8 @@ def real(low: float = -math.inf, high: float = math.inf, *, open_low: bool = Fal
         result = finite(value)
         if result < low or result > high or (open_low and result == low) or (open_high and result == high):
             raise ValueError("is out of range")
+        if open_low and low == 0 and result < SMALLEST:
+            raise ValueError(f"is smaller than {SMALLEST:g}")
         return result
 
     below = f"{'above' if open_low else 'at least'} {low:g}" if low > -math.inf else ""
@@ -94,7 +97,7 @@ def finite_list(value: Any, size: int) -> list[float]:
 
 def positive_list(value: Any, size: int) -> list[float]:
     """A list of so many positive numbers."""
-    if min(numbers := finite_list(value, size)) <= 0:
+    if min(numbers := finite_list(value, size)) < SMALLEST:
         raise ValueError("is out of range")
     return numbers
 

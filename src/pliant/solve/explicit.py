@@ -46,7 +46,7 @@ class ExplicitSolver:
         safe = largest_safe_step(method, frequency, model.elements.largest_damping)
         if safe == 0.0:
             warnings.warn(
-                f"pliant.Explicit(method={method!r}) has no stable time step without damping: the fastest oscillation "
+                f"pliant.Explicit(method={method!r}) has no stable time step here: the fastest oscillation "
                 f"({frequency:.3g} rad/s) grows slowly at any dt; use 'rk4' or 'symplectic' for longer runs",
                 stacklevel=2,
             )

@@ -3,19 +3,26 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pliant.checks import number
+from pliant.checks import choice, flag, number, whole
 from pliant.errors import SceneError
+
+MOST = 10**9
+"""Iterations, sweeps and substeps at most."""
 
 LINEAR = ("auto", "cholesky", "pcg", "jacobi", "matrix-free", "superlu", "pardiso")
 
 
-def _choice(value, name: str, allowed: tuple) -> None:
-    if value not in allowed:
-        raise SceneError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+class Checked:
+    """Options whose fields are replaced by what their checks make of them."""
+
+    def clean(self, option: str, check, *rules, **bounds) -> None:
+        """Check one option and keep what the check returns."""
+        cleaned = check(getattr(self, option), f"{type(self).__name__} {option}", *rules, **bounds)
+        object.__setattr__(self, option, cleaned)
 
 
 @dataclass(frozen=True)
-class Dual:
+class Dual(Checked):
     """The dual solver (BV): elements, joints and contacts as rows of one box-constrained problem in the impulses.
 
     method: "mprgp" (conjugate gradients with projections) or "pgs" (projected Gauss-Seidel).
@@ -40,17 +47,19 @@ class Dual:
     warm_start: bool = True
 
     def __post_init__(self):
-        _choice(self.method, "Dual method", ("mprgp", "pgs"))
-        _choice(self.friction, "Dual friction", ("cone", "box"))
+        self.clean("method", choice, ("mprgp", "pgs"))
+        self.clean("friction", choice, ("cone", "box"))
+        for option in ("eliminate", "diagonal", "warm_start"):
+            self.clean(option, flag)
         if self.method == "pgs" and self.eliminate:
             raise SceneError("Dual method 'pgs' sweeps over all rows; eliminate=True needs method 'mprgp'")
-        number(self.tolerance, "Dual tolerance", low=0, open_low=True)
-        number(self.max_iterations, "Dual max_iterations", low=1)
-        number(self.regularization, "Dual regularization", low=0)
+        self.clean("tolerance", number, low=0, open_low=True)
+        self.clean("max_iterations", whole, low=1, high=MOST)
+        self.clean("regularization", number, low=0)
 
 
 @dataclass(frozen=True)
-class Newton:
+class Newton(Checked):
     """The primal solver: Newton's method on the incremental potential of a step (S 4.4); converged, for any law.
 
     tolerance: stop after a correction of at most this part of the step's motion, in the energy norm (no units, no
@@ -68,14 +77,14 @@ class Newton:
     integrator: str = "euler"
 
     def __post_init__(self):
-        _choice(self.linear, "Newton linear", LINEAR)
-        _choice(self.integrator, "Newton integrator", ("euler", "bdf2"))
-        number(self.tolerance, "Newton tolerance", low=0, open_low=True)
-        number(self.max_iterations, "Newton max_iterations", low=1)
+        self.clean("linear", choice, LINEAR)
+        self.clean("integrator", choice, ("euler", "bdf2"))
+        self.clean("tolerance", number, low=0, open_low=True)
+        self.clean("max_iterations", whole, low=1, high=MOST)
 
 
 @dataclass(frozen=True)
-class Mixed:
+class Mixed(Checked):
     """Mixed variational steps (T): positions, stretches and rotations of elements in turn; any law, stiff or soft.
 
     outer: most outer iterations, in which the law is taken at the stretches so far; inner: most alternations between
@@ -93,15 +102,15 @@ class Mixed:
     linear: str = "auto"
 
     def __post_init__(self):
-        _choice(self.rotation, "Mixed rotation", ("polar", "procrustes"))
-        _choice(self.linear, "Mixed linear", LINEAR)
-        number(self.tolerance, "Mixed tolerance", low=0, open_low=True)
-        number(self.outer, "Mixed outer", low=1)
-        number(self.inner, "Mixed inner", low=1)
+        self.clean("rotation", choice, ("polar", "procrustes"))
+        self.clean("linear", choice, LINEAR)
+        self.clean("tolerance", number, low=0, open_low=True)
+        self.clean("outer", whole, low=1, high=MOST)
+        self.clean("inner", whole, low=1, high=MOST)
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Checked):
     """The constant matrix of linear elasticity, M + h C + h^2 K, factorised once (C 2.4); bodies of the law "linear".
 
     factor: "cholesky" (block L D L^T; the only one for scenes with joints or contacts, which act on its inverse), "lu"
@@ -114,13 +123,13 @@ class Linear:
     tolerance: float = 1e-8
 
     def __post_init__(self):
-        _choice(self.factor, "Linear factor", ("cholesky", "lu", "cg"))
-        _choice(self.mass, "Linear mass", ("lumped", "consistent"))
-        number(self.tolerance, "Linear tolerance", low=0, open_low=True)
+        self.clean("factor", choice, ("cholesky", "lu", "cg"))
+        self.clean("mass", choice, ("lumped", "consistent"))
+        self.clean("tolerance", number, low=0, open_low=True)
 
 
 @dataclass(frozen=True)
-class Explicit:
+class Explicit(Checked):
     """Explicit steps for any law (C chapter 1): nothing is solved, and the time step must be small.
 
     method: "symplectic" (first order, energy stays bounded; joints and contacts by impulses), "rk2" (midpoint rule) or
@@ -132,12 +141,12 @@ class Explicit:
     tolerance: float = 1e-6
 
     def __post_init__(self):
-        _choice(self.method, "Explicit method", ("symplectic", "rk2", "rk4"))
-        number(self.tolerance, "Explicit tolerance", low=0, open_low=True)
+        self.clean("method", choice, ("symplectic", "rk2", "rk4"))
+        self.clean("tolerance", number, low=0, open_low=True)
 
 
 @dataclass(frozen=True)
-class Xpbd:
+class Xpbd(Checked):
     """Position-based dynamics (C 1.2; XPBD): Gauss-Seidel sweeps over rows that follow the moved positions.
 
     iterations: sweeps in every substep; the more, the nearer to implicit Euler. substeps: equal parts of a time step.
@@ -151,9 +160,9 @@ class Xpbd:
     compliance: str = "material"
 
     def __post_init__(self):
-        number(self.iterations, "Xpbd iterations", low=1)
-        number(self.substeps, "Xpbd substeps", low=1)
-        _choice(self.compliance, "Xpbd compliance", ("material", "none"))
+        self.clean("iterations", whole, low=1, high=MOST)
+        self.clean("substeps", whole, low=1, high=MOST)
+        self.clean("compliance", choice, ("material", "none"))
 
 
 SOLVERS = {"newton": Newton, "mixed": Mixed, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}

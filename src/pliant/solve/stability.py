@@ -5,7 +5,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 # Displacement, relative to the size of the bodies, of the differences that stand for the stiffness matrix.
 DIFFERENCE = 1e-6
-SAMPLES = 400
+SAMPLES = 1200
 
 
 def largest_frequency(model, forces, state) -> float:
@@ -66,7 +66,9 @@ def largest_safe_step(method: str, frequency: float, damping: float = 0.0) -> fl
         return np.inf
     if method == "rk2" and damping == 0.0:  # grows by 1 + (w h)^4 / 8 in every step
         return 0.0
-    steps = np.linspace(0, 3.0 / frequency, SAMPLES + 1)[1:]
+    # strong damping needs far shorter steps than the oscillation itself: from 2 / (beta w^2) down
+    shortest = 1e-3 * min(1.0, 1.0 / max(damping * frequency, 1e-300)) / frequency
+    steps = np.geomspace(shortest, 3.0 / frequency, SAMPLES)
     safe = [amplification(method, h, frequency, damping) <= 1 + 1e-9 for h in steps]
     first_bad = safe.index(False) if False in safe else SAMPLES
     return 0.0 if first_bad == 0 else float(steps[first_bad - 1])

@@ -113,6 +113,20 @@ def check_motion(problem: Problem, solution: Solution) -> None:
         )
 
 
+def check_state(model: Model, state: State) -> None:
+    """A state that is not finite is none: it stops the simulation, whatever the velocities were."""
+    moved = [np.isfinite(np.concatenate([state.x, state.v], axis=1)).all(axis=1)]
+    bodies = (state.body_position, state.body_rotation, state.body_velocity, state.body_angular_velocity)
+    moved.append(np.repeat(np.isfinite(np.concatenate(bodies, axis=1)).all(axis=1), 2))
+    bad = np.flatnonzero(~np.concatenate(moved))
+    if len(bad) or not np.isfinite(state.plastic_strain).all():
+        what = _place(model, int(bad[0])) if len(bad) else "a plastic strain"
+        raise SolverError(
+            f"step {state.step} (t = {state.time:g} s): {what} is not finite any more; the state before the step is "
+            f"kept. Try a smaller time step"
+        )
+
+
 def _place(model: Model, first: int) -> str:
     """A triple in words: its body, and the node and an element of it."""
     if first < model.node_count:

@@ -13,6 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from pliant.checks import number as checked_number
+from pliant.checks import refusal, shown
 from pliant.errors import SceneError
 from pliant.symbolic.emit import PAIRS, STRETCHES, derivatives, emit_module, load
 from pliant.symbolic.expression import Expression, Node, differentiate, is_number, ordered, symbol
@@ -53,7 +54,9 @@ def trace(function: Callable, parameters: Mapping[str, float]) -> TracedEnergy:
     The function takes s1, s2, s3, or some of I1, I2, J, and its parameters, all by name; parameters with a default may
     be left out. It may use arithmetic, NumPy's elementary functions, and np.where for branches.
     """
-    name = getattr(function, "__name__", None) or repr(function)
+    name = getattr(function, "__name__", None) or shown(function)
+    if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
+        raise refusal(f"parameters of energy {name}", "a dict of names and numbers", parameters)
     arguments = _arguments(function, name)
     _check_kinematics(name, [key for key in arguments if key in STRETCH_NAMES + INVARIANT_NAMES])
     values = _values(name, arguments, parameters)

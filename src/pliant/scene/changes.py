@@ -1,0 +1,75 @@
+"""What has changed in a scene since a simulation of it was made.
+
+A simulation is of the scene as it was. The scene may be changed and simulated anew, but a simulation that was made
+before does not follow: it refuses to go on rather than go on with what is said no more.
+"""
+
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter, is_
+
+from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.scene import Scene
+
+LISTS = ("pins", "forces", "tractions", "pressures", "torques")
+"""What bodies collect by calls after they were made."""
+
+
+class Described:
+    """A scene as it was at a time: its bodies, joints, rules, and all that is said of each; `kept` is that scene with
+    lists of its own, which is not to change either."""
+
+    def __init__(self, scene: Scene):
+        self.scene, self.kept = scene, scene.as_it_is()
+        self.whole = _whole(scene)
+        self.things = [(thing, _values(thing)) for thing in (*scene.bodies, *scene.joints)]
+
+    def difference(self) -> str:
+        """What has changed, in words; empty where nothing has."""
+        for scene in (self.scene, self.kept):
+            for (what, before), after in zip(self.whole.items(), _whole(scene).values()):
+                if len(before) != len(after):
+                    return f"it has {len(after)} {what}, and had {len(before)}"
+                if not all(map(is_, before, after)):
+                    return f"its {what} changed"
+        for thing, before in self.things:
+            after = _values(thing)
+            if len(before) != len(after) or not all(map(is_, before, after)):
+                return _difference(thing, before)
+        return ""
+
+
+def _whole(scene: Scene) -> dict[str, tuple]:
+    return {
+        "gravity": (scene.gravity,),
+        "overlaps": (scene.overlaps,),
+        "bodies": tuple(scene.bodies),
+        "joints": tuple(scene.joints),
+        "contact rules": tuple(scene.contact_rules),
+    }
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@cache
+def _reader(kind: type) -> attrgetter:
+    return attrgetter(*_names(kind))
+
+
+def _values(thing) -> tuple:
+    """The values of all fields, and the members of those that are lists of loads."""
+    values = _reader(type(thing))(thing)
+    for name in LISTS if isinstance(thing, Soft | Rigid) else ():
+        values += tuple(getattr(thing, name, ()))
+    return values
+
+
+def _difference(thing, before: tuple) -> str:
+    """What has changed about a body or a joint."""
+    for name, old in zip(_names(type(thing)), before):
+        if getattr(thing, name) is not old:
+            return f"{name} of {thing.name!r} changed"
+    return f"pins, forces, tractions, pressures or torques of {thing.name!r} were added or taken away"

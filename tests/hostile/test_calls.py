@@ -1,0 +1,81 @@
+"""Calls of everything public with arguments that fit and arguments that do not: a result or a PliantError, at once."""
+
+import pytest
+
+hypothesis = pytest.importorskip("hypothesis")
+
+from hypothesis import strategies as st  # noqa: E402
+
+import calls  # noqa: E402
+import limits  # noqa: E402
+import pliant as pl  # noqa: E402
+from mutations import VALUES  # noqa: E402
+
+pytestmark = pytest.mark.hostile
+NAMES = sorted(calls.callables((lambda w: (w.simulated(), w)[1])(calls.world())))
+COUNT = {"cases": 0, "calls": 0, "refused": 0}
+"""What was done."""
+
+
+def arguments(draw, w, name: str, function) -> dict:
+    """Arguments for a call: those that must be there, and some others; some of them hostile."""
+    known, chosen = calls.samples(w), {}
+    for key, parameter in calls.parameters(name, function).items():
+        needed = parameter.default is parameter.empty
+        if not needed and draw(st.integers(0, 2), label=f"leave out {key}") != 2:
+            continue
+        if key in known and draw(st.integers(0, 2), label=f"hostile {key}") != 2:
+            value = draw(st.sampled_from(range(len(known[key]))), label=f"sample of {key}")
+            chosen[key] = known[key][value]
+        else:
+            chosen[key] = VALUES[draw(st.integers(0, len(VALUES) - 1), label=key)]
+    return chosen
+
+
+def one_case(draw, note, folder) -> None:
+    """A few calls in a fresh world."""
+    w = calls.world(folder)
+    for _ in range(draw(st.integers(1, 3), label="calls")):
+        name = draw(st.sampled_from(NAMES), label="call")
+        w = w if name != "scene.equilibrium" else calls.world(folder, joints=False)
+        one_call(draw, note, w, name)
+
+
+def one_call(draw, note, w: calls.World, name: str) -> None:
+    """One call; what it leaves is then simulated for a step."""
+    COUNT["calls"] += 1
+    if name.startswith("sim.") or name == "Recorder":
+        w.simulated()
+    function = calls.callables(w)[name]
+    given = arguments(draw, w, name, function)
+    note(f"{name}({', '.join(f'{key}={value!r:.200}' for key, value in given.items())})")
+    with limits.limited(seconds=10):  # a law of one's own is compiled
+        try:
+            result = function(**given)
+        except pl.PliantError:
+            COUNT["refused"] += 1
+            raise
+        follow(w, name, result)
+
+
+def follow(w: calls.World, name: str, result) -> None:
+    """What was taken must also be good for a step."""
+    if isinstance(result, pl.Recorder):
+        result.frame()
+    if hasattr(result, "kind") and hasattr(pl, name):
+        w.scene.join(result)
+    if type(result) in (pl.Newton, pl.Dual, pl.Linear, pl.Explicit, pl.Xpbd):
+        w.scene.simulate(0.01, solver=result).step()
+    if isinstance(result, pl.Material):
+        w.scene.add_soft(pl.meshes.box((1, 1, 1), 1), result, position=(0, 0, 5))
+    if name in ("Sphere", "Box", "Capsule", "Cylinder", "Cone", "Hull", "Mesh"):
+        w.scene.add_rigid(result, density=1000, position=(0, 0, 9))
+    if not name.startswith(("sim.", "mesh", "surface")):
+        w.scene.simulate(0.01).step()
+    if name.startswith("sim.") and not name.endswith(".run"):
+        w.sim.step()
+
+
+def test_public_calls_end_well_or_say_what_is_wrong(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    limits.trials(lambda draw, note: one_case(draw, note, tmp_path), COUNT)

@@ -1,0 +1,36 @@
+"""Damaged checkpoints: a simulation that steps or fails as simulations do, or a PliantError that names the file."""
+
+import pytest
+
+pytest.importorskip("hypothesis")
+
+from hypothesis import strategies as st
+
+import checkpoints
+import pliant as pl
+from limits import limited, trials
+from mutations import bytes_mutated
+
+pytestmark = pytest.mark.hostile
+COUNT = {"cases": 0, "resumed": 0}
+
+
+def one_file(draw, note, folder) -> None:
+    """Resume from one damaged file, and take a step."""
+    good = checkpoints.good(folder)
+    content = draw(st.one_of(checkpoints.with_other_arrays(good), bytes_mutated(good)))
+    note(f"{len(content)} bytes")
+    path = folder / "case.npz"
+    path.write_bytes(content)
+    with limited(seconds=4):
+        try:
+            sim = pl.resume(path)
+            COUNT["resumed"] += 1
+        except pl.PliantError as error:
+            assert str(path) in str(error)
+            raise
+        sim.step()
+
+
+def test_checkpoints_are_resumed_or_refused_by_name(tmp_path):
+    trials(lambda draw, note: one_file(draw, note, tmp_path), COUNT)

@@ -1,0 +1,326 @@
+"""Past failures, one by one: each ends well or in a PliantError, within its time and memory."""
+
+import io
+import os
+import re
+import struct
+import warnings
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from limits import limited
+from pliant import scene_file
+
+HEAD = "format = 1\n"
+BALL = '[[rigid]]\nname = "ball"\nshape = { sphere = 1 }\nmass = 1\n'
+BEAM = (
+    '[materials.rubber]\nlaw = "corotated"\nyoung = 1e5\npoisson = 0.3\ndensity = 1000\n'
+    '[[soft]]\nname = "beam"\nmaterial = "rubber"\nmesh = { box = [1, 1, 1], cells = 1 }\n'
+)
+JOINT = '[[joint]]\ntype = "ball"\na = "ball"\nb = "world"\nat = [0, 0, 0]\n'
+
+SCENES = {
+    "a selection of 25 kB of digits": BEAM + f'[[soft.pin]]\nnodes = "x < {"1" * 25_000}x"\n',
+    "a selection of many comparisons": BEAM + f'[[soft.pin]]\nnodes = "{" and ".join(["x < 1"] * 4000)}"\n',
+    "a selection of blanks": BEAM + f'[[soft.pin]]\nnodes = "{" " * 25_000}"\n',
+    "thousands of misspelt names": BALL + "".join(JOINT.replace('"ball"\nb', f'"bal{k}"\nb') for k in range(2000)),
+    "thousands of bodies and misspelt names": "".join(BALL.replace("ball", f"ball{k}") for k in range(500))
+    + "".join(JOINT.replace('"ball"\nb', f'"bal{k}"\nb') for k in range(1000)),
+    "a misspelt name of 87 kB": BALL + JOINT.replace('a = "ball"', f'a = "{"b" * 87_000}"'),
+    "thousands of unknown keys": BALL + "".join(f"radus{k} = 1\n" for k in range(5000)),
+    "thousands of pins with unknown keys": BEAM + '[[soft.pin]]\nnodes = "all"\nvelocty = 1\n' * 3000,
+    "an array in arrays": f"gravity = {'[' * 5000}{']' * 5000}\n",
+    "a table in tables": "gravity = " + "{ a = " * 150 + "1" + " }" * 150 + "\n",
+    "a dotted key": f"{'.'.join(['a'] * 20_000)} = 1\n",
+    "dotted keys": "".join(f"{'.'.join(['a'] * 200)}.b{k} = 1\n" for k in range(500)),
+    "a number of thousands of digits": f"gravity = [0, 0, {'9' * 4000}]\n",
+    "a number of millions of digits": f"gravity = [0, 0, {'9' * 1_000_000}]\n",
+    "a tiny sphere": BALL.replace("sphere = 1", "sphere = 1e-200"),
+    "a small sphere": BALL.replace("sphere = 1", "sphere = 1e-90"),
+    "a huge sphere": BALL.replace("sphere = 1", "sphere = 1e200"),
+    "a large sphere": BALL.replace("sphere = 1", "sphere = 1e90"),
+    "a heavy ball": BALL.replace("mass = 1", "density = 1e308"),
+    "an infinite mass": BALL.replace("mass = 1", "mass = inf"),
+    "a tiny beam": BEAM.replace("[1, 1, 1]", "[1e-99, 1e-99, 1e-99]"),
+    "a dense beam": BEAM.replace("density = 1000", "density = 1e99"),
+    "millions of cells": BEAM.replace("cells = 1 ", "cells = 300 "),
+    "cells without end": BEAM.replace("cells = 1 ", f"cells = {10**30} "),
+    "a mesh file of a long name": BEAM.replace("box = [1, 1, 1], cells = 1", f'file = "{"a" * 5000}.msh"'),
+    "a mesh file of many folders": BEAM.replace("box = [1, 1, 1], cells = 1", f'file = "{"a/" * 3000}a.msh"'),
+    "a link to itself": BEAM.replace("box = [1, 1, 1], cells = 1", 'file = "loop.msh"'),
+    "a material of springs in place": BEAM.replace(
+        'material = "rubber"', 'material = { law = "springs", young = 1e5, poisson = 0.3, density = 1000 }'
+    ),
+    "no bodies": "",
+    "a distance of no length": BALL
+    + '[[joint]]\ntype = "distance"\na = "ball"\nb = "world"\nat = [[0, 0, 0], [0, 0, 0]]\n',
+    "a solver for other laws": '[run]\nsolver = "linear"\n' + BEAM,
+    "more threads than there are": "[run]\nthreads = 1000\n" + BALL,
+    "more steps than there are": "[run]\nseconds = 1e90\ndt = 1e-90\n" + BALL,
+}
+ADDRESSED = {
+    "a material of springs in place": r"soft\[0\]\.material",
+    "no bodies": r"the scene has no bodies",
+    "a distance of no length": r"joint\[0\]",
+    "a solver for other laws": r"run\.solver",
+    "more threads than there are": r"run\.threads",
+    "a tiny sphere": r"rigid\[0\]\.shape\.sphere",
+    "a heavy ball": r"rigid\[0\]\.density",
+    "an infinite mass": r"rigid\[0\]\.mass",
+    "millions of cells": r"soft\[0\]\.mesh",
+}
+
+
+@pytest.mark.parametrize("case", SCENES)
+def test_scene_files(case, tmp_path):
+    path = tmp_path / "case.toml"
+    path.write_text(HEAD + SCENES[case])
+    os.symlink("loop.msh", tmp_path / "loop.msh")
+    said = ""
+    with limited():
+        try:
+            file = scene_file.read(path)
+            with file.addressed():
+                file.scene.simulate(dt=file.run.dt, solver=file.run.solver, **file.run.place).run(file.run.seconds)
+        except pl.PliantError as error:
+            said = str(error)
+    assert len(said) < 50_000
+    if case in ADDRESSED:
+        assert re.search(rf"case\.toml: .*{ADDRESSED[case]}", said)
+
+
+def text_of_msh(elements: str, nodes: str = "4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n") -> bytes:
+    """A .msh file of version 2."""
+    sections = {"MeshFormat": "2.2 0 8\n", "Nodes": nodes, "Elements": f"{elements}\n"}
+    return "".join(f"${name}\n{text}$End{name}\n" for name, text in sections.items()).encode()
+
+
+def msh_4(entities: str = "0 0 0 0", nodes: str = "0 0 0 0", elements: str = "0 0 0 0") -> bytes:
+    """A .msh file of version 4.1."""
+    sections = {"MeshFormat": "4.1 0 8", "Entities": entities, "Nodes": nodes, "Elements": elements}
+    return "".join(f"${name}\n{text}\n$End{name}\n" for name, text in sections.items()).encode()
+
+
+def ply(header: str, body: bytes = b"", kind: str = "ascii") -> bytes:
+    """A .ply file."""
+    return f"ply\nformat {kind} 1.0\n{header}\nend_header\n".encode() + body
+
+
+def packed_vtu(blocks: int = 3, size: int = 2**28, content: bytes = b"") -> bytes:
+    """A .vtu file whose points would unpack to a lot."""
+    import base64
+
+    piece = zlib.compress(content or bytes(2**24))
+    header = struct.pack(f"<{3 + blocks}Q", blocks, size, size, *[len(piece)] * blocks)
+    text = base64.b64encode(header).decode() + base64.b64encode(piece * blocks).decode()
+    return (
+        '<VTKFile type="UnstructuredGrid" byte_order="LittleEndian" header_type="UInt64" '
+        'compressor="vtkZLibDataCompressor"><UnstructuredGrid><Piece><Points><DataArray type="Float64" '
+        f'NumberOfComponents="3" format="binary">{text}</DataArray></Points></Piece></UnstructuredGrid></VTKFile>'
+    ).encode()
+
+
+XYZ = "element vertex {}\nproperty float x\nproperty float y\nproperty float z\n"
+FACE = "element face {}\nproperty list uchar int vertex_indices"
+MESHES = {
+    "tags before none.msh": text_of_msh("1000000000000\n1 4 -7 1 2 3 4"),
+    "a negative count.msh": text_of_msh("-5\n1 4 0 1 2 3 4"),
+    "negative nodes.msh": text_of_msh("1\n1 4 0 1 2 3 4", "-4\n"),
+    "no nodes.msh": text_of_msh("1\n1 4 0 1 2 3 4", "0\n"),
+    "many entities.msh": msh_4("1000000000000000 0 0 0\n"),
+    "negative entities.msh": msh_4("1 0 0 0\n1 0 0 0 -3\n"),
+    "many blocks.msh": msh_4(nodes="99999999999 4 1 4\n3 1 0 -4"),
+    "unclosed sections.msh": b"$A\n" * 50_000,
+    "many vertices.ply": ply(XYZ.format(10**15)),
+    "many faces.ply": ply(XYZ.format(1) + FACE.format(10**15), b"0 0 0\n"),
+    "a negative list.ply": ply(
+        XYZ.format(1) + FACE.format(10**9).replace("uchar", "char"), b"\0" * 12 + b"\xff" * 99, "binary_little_endian"
+    ),
+    "empty lists.ply": ply(XYZ.format(1) + FACE.format(10**9), b"0 0 0\n" + b"0 " * 1000),
+    "an element of nothing.ply": ply(f"element vertex {10**18}\n"),
+    "many triangles.stl": b" " * 80 + b"\xff\xff\xff\xff" + b"\0" * 100,
+    "text without end.stl": b"solid a\n" + b"vertex 0 0 0\n" * 1000,
+    "a bomb.vtu": packed_vtu(),
+    "a small lie.vtu": packed_vtu(1, 100),
+    "entities.vtu": b'<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb">]><VTKFile>&b;</VTKFile>',
+    "many components.vtu": packed_vtu(1, 24, bytes(24)).replace(b'Components="3"', b'Components="99999999999"'),
+    "deep.vtu": b"<VTKFile>" + b"<a>" * 100_000,
+    "many points.node": b"999999999999 3 0 0\n0 0 0 0\n",
+    "many attributes.node": b"1 3 999999999999 0\n0 0 0 0\n",
+    "many vertices.mesh": b"MeshVersionFormatted 2\nDimension 3\nVertices 999999999999\n0 0 0 0\n",
+    "negative vertices.mesh": b"MeshVersionFormatted 2\nDimension 3\nVertices -4\n0 0 0 0\n",
+    "a large dimension.mesh": b"MeshVersionFormatted 2\nDimension 999999999\nVertices 4\n0 0 0 0\n",
+    "many groups.obj": b"".join(b"g %d\nv 0 0 0\n" % k for k in range(5000)),
+    "a long word.msh": text_of_msh("1\n1 4 0 1 2 3 4", f"4\n1 0 0 {'0' * 10**6}\n" + "2 1 0 0\n" * 1000),
+    "a long word.mesh": b"MeshVersionFormatted 2\nVertices 9\n" + b"0 " * 40_000 + b"0" * 10**6,
+    "many groups.msh": text_of_msh("30000\n" + "".join(f"{k} 4 1 {k} 1 2 3 4\n" for k in range(1, 30001))),
+    "groups of all.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\ng "
+    + b" ".join(b"%d" % k for k in range(3000))
+    + b"\nf 1 2 3" * 300,
+    "a polygon.obj": b"v 0 0 0\n" * 3 + b"f" + b" 1 2 3" * 30_000,
+}
+
+
+@pytest.mark.parametrize("case", MESHES)
+@pytest.mark.parametrize("repair", [False, True])
+def test_mesh_files(case, repair, tmp_path):
+    path = tmp_path / case
+    path.write_bytes(MESHES[case])
+    path.with_suffix(".ele").write_bytes(b"1 4 0\n0 0 1 2 3\n")
+    with limited():
+        try:
+            pl.meshes.read(path, repair=repair)
+        except pl.MeshError as error:
+            assert case in str(error)
+            return
+    assert repair  # which makes something of tets that are all the same
+
+
+def zipped(compression: int = zipfile.ZIP_STORED, **files: bytes) -> bytes:
+    """A .npz file."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as out:
+        for name, content in files.items():
+            out.writestr(f"{name}.npy", content)
+    return file.getvalue()
+
+
+def claimed(shape: tuple, content: bytes = b"", kind: str = "<f8") -> bytes:
+    """An array that says it is of some shape."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": kind, "fortran_order": False, "shape": shape})
+    return file.getvalue() + content
+
+
+CHECKPOINTS = {
+    "a bomb": zipped(zipfile.ZIP_DEFLATED, magic=claimed((2**25,), bytes(2**28))),
+    "8 petabytes": zipped(magic=claimed((10**15,))),
+    "more than there are numbers for": zipped(magic=claimed((10**30, 10**30))),
+    "a negative shape": zipped(magic=claimed((-1,))),
+    "texts of no length": zipped(magic=claimed((10**12,), b"", "<U0")),
+    "objects": zipped(magic=claimed((1,), b"x" * 8, "|O")),
+    "no array": zipped(magic=b"nothing"),
+    "a format of its own": zipped(magic=b"\x93NUMPY\x09\x09"),
+    "nothing": b"",
+    "an empty zip": zipped(),
+    "a header that is code": zipped(
+        magic=b"\x93NUMPY\x01\x00\x20\x00" + b"__import__('os').getcwd()".ljust(31) + b"\n"
+    ),
+    "a header without end": zipped(magic=b"\x93NUMPY\x01\x00\x20\x00" + b"(" * 31 + b"\n"),
+}
+
+
+@pytest.mark.parametrize("case", CHECKPOINTS)
+def test_checkpoints(case, tmp_path):
+    path = tmp_path / "case.npz"
+    path.write_bytes(CHECKPOINTS[case])
+    with limited(), pytest.raises(pl.SceneError, match=r"case\.npz: "):
+        pl.resume(path)
+    assert not list(tmp_path.glob(".*"))
+
+
+def scene_of_all() -> tuple:
+    """A scene, its soft and its rigid body."""
+    scene = pl.Scene()
+    soft = scene.add_soft(pl.meshes.box((1, 1, 1), 1), pl.Material.corotated(1e5, 0.3, 1000), name="soft")
+    return scene, soft, scene.add_rigid(pl.Sphere(0.1), mass=1.0, position=(3, 0, 0), name="ball")
+
+
+CALLS = {
+    "a text for static": lambda s, b, r: s.add_rigid(pl.Sphere(1), mass=1, static="false"),
+    "a text for collide": lambda s, b, r: s.add_rigid(pl.Sphere(1), mass=1, collide="no"),
+    "a text for a tolerance": lambda s, b, r: pl.Newton(tolerance="1e-3"),
+    "a text for iterations": lambda s, b, r: pl.Dual(max_iterations="7"),
+    "half an iteration": lambda s, b, r: pl.Newton(max_iterations=1.5),
+    "a text for a flag": lambda s, b, r: pl.Dual(eliminate="yes"),
+    "a text for a mass": lambda s, b, r: s.add_rigid(pl.Sphere(1), mass="1"),
+    "a text for a vector": lambda s, b, r: pl.Scene(gravity=("0", "0", "-9.81")),
+    "a flag for a radius": lambda s, b, r: pl.Sphere(True),
+    "nothing for a body": lambda s, b, r: s.join(pl.Ball(None, pl.world, (0, 0, 0))),
+    "a text for a body": lambda s, b, r: pl.Ball("ball", r, (0, 0, 0)),
+    "every 0": lambda s, b, r: s.simulate(0.01).run(1, every=0),
+    "minus a second": lambda s, b, r: s.simulate(0.01).run(-1),
+    "a reaction of a text": lambda s, b, r: s.simulate(0.01).reaction("x"),
+    "positions of a text": lambda s, b, r: s.simulate(0.01).set_positions(b, "abc"),
+    "positions of texts": lambda s, b, r: s.simulate(0.01).set_positions(b, [["a"] * 3] * 8),
+    "a camera of a text": lambda s, b, r: s.simulate(0.01).save("a.png", camera="front"),
+    "a camera of other keys": lambda s, b, r: s.simulate(0.01).save("a.png", camera={"from": (1, 2, 3)}),
+    "a size of one": lambda s, b, r: s.simulate(0.01).save("a.png", size=100),
+    "a force that fails": lambda s, b, r: r.force(lambda time: 1 / 0),
+    "a force that grows": lambda s, b, r: (r.force(lambda t: [0] * (3 + (t > 0))), s.simulate(0.01).step()),
+    "a force that ends": lambda s, b, r: (
+        r.force(lambda t: (0, 0, 0 if t < 0.005 else None)),
+        s.simulate(0.01).step(2),
+    ),
+    "a pressure that is a vector": lambda s, b, r: (
+        b.pressure("all", lambda t: 1.0 if t == 0 else (1, 2)),
+        s.simulate(0.01).step(),
+    ),
+    "limits of a text": lambda s, b, r: pl.Hinge(r, pl.world, (3, 0, 0), (0, 0, 1), limits="ab"),
+    "an array to break at": lambda s, b, r: pl.Ball(r, pl.world, (3, 0, 0), break_force=np.zeros(2)),
+    "a scene that is none": lambda s, b, r: pl.Simulation("scene", 0.01),
+    "many threads": lambda s, b, r: s.simulate(0.01, threads=True),
+    "a path of nothing": lambda s, b, r: pl.resume(None),
+    "a path with a hole": lambda s, b, r: pl.load("a\0b"),
+    "a recorder of a text": lambda s, b, r: pl.Recorder(s.simulate(0.01), "out", "film.webp"),
+    "a film without frames": lambda s, b, r: pl.Recorder(s.simulate(0.01), "out", ["a.webp"], frames_per_second="30"),
+    "the quality of a surface": lambda s, b, r: pl.meshes.quality(b.mesh.surface()),
+    "parameters that are none": lambda s, b, r: pl.Material.custom(lambda J, k: k * (J - 1) ** 2, 1000, 1),
+    "a recorder of nothing": lambda s, b, r: pl.Recorder(int, "out", ["a.vtu"]),
+    "a huge box": lambda s, b, r: pl.meshes.box((1, 1, 10**400), 1),
+    "cells without end": lambda s, b, r: pl.meshes.sphere(1, 10**9),
+    "modes of a text": lambda s, b, r: s.modes("3"),
+    "loads in a text": lambda s, b, r: s.equilibrium(load_steps="3"),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_calls(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with limited(seconds=20), pytest.raises(pl.PliantError):
+        CALLS[case](*scene_of_all())
+    assert not list(tmp_path.iterdir())
+
+
+CHANGES = {
+    "a force": lambda s, b, r: r.force((0, 0, 1)),
+    "a pin": lambda s, b, r: b.pin("all"),
+    "a pressure": lambda s, b, r: b.pressure("all", 1.0),
+    "gravity": lambda s, b, r: setattr(s, "gravity", (0, 0, -1.6)),
+    "friction": lambda s, b, r: setattr(r, "friction", 0.1),
+    "a body": lambda s, b, r: s.add_rigid(pl.Sphere(1), mass=1, position=(9, 0, 0)),
+    "a joint": lambda s, b, r: s.join(pl.Ball(r, pl.world, (3, 0, 0))),
+    "a rule": lambda s, b, r: s.ignore_contact(b, r),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_simulation_whose_scene_has_changed_refuses_to_step(case, tmp_path):
+    scene, soft, ball = scene_of_all()
+    sim = scene.simulate(0.01).step()
+    before = sim.positions(soft).copy()
+    CHANGES[case](scene, soft, ball)
+    with pytest.raises(pl.SceneError, match="the scene has changed since this simulation was made"):
+        sim.step()
+    with pytest.raises(pl.SceneError, match="the scene has changed"):
+        sim.checkpoint(tmp_path / "a.npz")
+    np.testing.assert_array_equal(sim.positions(soft), before)
+    sim.save(tmp_path / "a.vtu")  # what was computed can still be told
+    scene.simulate(0.01).step()
+
+
+def test_a_run_that_is_not_looped_over_says_so():
+    scene, _, _ = scene_of_all()
+    sim = scene.simulate(0.01)
+    with pytest.warns(RuntimeWarning, match="nothing was simulated"):
+        sim.run(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in sim.run(0.02):
+            pass
+        sim.run(0.0)
+    assert sim.time == pytest.approx(0.02)
