@@ -52,7 +52,7 @@ BAD_VALUES = {
     ),
     "solver type": (
         "[run]\nsolver = { type = [] }",
-        "run.solver.type: [] -> is not one of the choices; allowed: 'newton', 'dual'",
+        "run.solver.type: [] -> is not one of the choices; allowed: 'newton', 'mixed'",
     ),
     "solver key": (
         "[run]\nsolver = { tolerence = 1 }",

@@ -314,7 +314,7 @@ BAD_SOLVERS = {
     ),
     "unknown": (
         '{ type = "gues", tries = 1 }',
-        "run.solver.type: \"gues\" -> is not one of the choices (did you mean 'guess'?); allowed: 'newton', 'dual'",
+        "run.solver.type: \"gues\" -> is not one of the choices (did you mean 'guess'?); allowed: 'newton', 'mixed'",
     ),
     "kind": ("3", "run.solver: 3 -> is not a table; allowed: a table of type, tolerance, max_iterations, linear"),
 }

@@ -20,6 +20,7 @@ _HOME = {
     "Dual": "solve",
     "Explicit": "solve",
     "FileError": "errors",
+    "Fibres": "scene.cloth",
     "Fixed": "scene.joints",
     "Gear": "scene.couplings",
     "Heightfield": "scene.shapes",

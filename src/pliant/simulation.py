@@ -11,12 +11,13 @@ from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
 from pliant.model.wrenches import joint_wrench
 from pliant.readers import contacts as touching
-from pliant.readers import joints, reactions, report
+from pliant.readers import joints, reactions, report, sheets
 from pliant.readers import strain as strains
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.running import Run
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.changes import Described
+from pliant.scene.cloth import Cloth
 from pliant.scene.coordinates import Motor
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
@@ -201,6 +202,26 @@ class Simulation:
     def von_mises(self, body: Soft, at: str = "elements") -> np.ndarray:
         """Von Mises stress [Pa]; at: "elements" (m,), or "nodes" (n,) for averages of these weighted by volume."""
         return _placed(body, strains.von_mises(self.stress(body)), at)
+
+    def curvature(self, body: Cloth, from_rest: bool = False) -> np.ndarray:
+        """Curvature (m, 3) [1/m] of the triangles of a cloth: 11, 22, 12 in their own axes, along the edge from node 0
+        to 1 and across it; positive where the side of the normals is convex. from_rest: what it is beyond that at
+        rest."""
+        return sheets.curvature(self.model, self.state, self._cloth(body), body.thickness, from_rest)
+
+    def resultants(self, body: Cloth) -> tuple[np.ndarray, np.ndarray]:
+        """Forces [N/m] and moments [N m/m] (m, 3) per width in the triangles of a cloth: 11, 22, 12, axes as of
+        `curvature`."""
+        return sheets.resultants(self.model, self.state, self._cloth(body), body.thickness)
+
+    def plastic_fold(self, body: Cloth) -> np.ndarray:
+        """Plastic strain (m, 3) by bending at the surface of a cloth: 11, 22, 12 (doubled), axes as of `curvature`."""
+        return sheets.plastic_fold(self.model, self.state, self._cloth(body))
+
+    def _cloth(self, body: Cloth) -> int:
+        if not isinstance(body, Cloth):
+            raise SceneError(f"{body!r} is not a cloth")
+        return self._soft(body)
 
     def _fields(self, body: Soft) -> tuple[np.ndarray, np.ndarray]:
         """Strain and stress (m, 6) of a body's elements."""

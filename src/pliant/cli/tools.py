@@ -64,14 +64,16 @@ def check(scene: Path) -> None:
 
     run, recorder = prepare(scene, Path("out"), {})
     described, model = recorder.sim.scene, recorder.sim.model
+    triangles = model.elements.triangle_count
+    tets = model.element_count - triangles
     masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
     click.echo(f"{scene}: a good scene file")
     for body in described.bodies:
         click.echo(f"  {body!r}")
     click.echo(
         f"{len(model.soft_names)} soft and {len(model.rigid_names)} rigid bodies, {len(model.joint_names)} joints\n"
-        f"{model.node_count} nodes, {model.element_count} tets, "
-        f"{6 * model.element_count + joint_rows(model)} rows without contacts\n"
+        f"{model.node_count} nodes, {tets} tets, {f'{triangles} triangles, ' if triangles else ''}"
+        f"{6 * tets + joint_rows(model)} rows without contacts\n"
         f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid\n"
         f"{run.seconds:g} s in steps of {run.dt:g} s; writes {', '.join(run.output) or 'nothing'}"
     )

@@ -16,10 +16,10 @@ from pliant.linalg.connectivity import Connectivity
 class Elements:
     """The element sets of a model, and the cells of its meshes.
 
-    device: where they are evaluated. cells: for every soft body its mesh's tets (m, 4) or (m, 10) with global node
-    indices. shear_speed (soft,): speed of shear waves at rest [m/s]. point_groups: groups of points of all sets, among
-    which plastic strains are kept. adjacency_start (triples + 1,), adjacency: slots of the elements by triple, in fixed
-    order.
+    device: where they are evaluated. cells: for every soft body its mesh's tets (m, 4) or (m, 10), or triangles (m, 3),
+    with global node indices. shear_speed (soft,): speed of shear waves at rest [m/s]. point_groups: groups of points of
+    all sets, among which plastic strains are kept. adjacency_start (triples + 1,), adjacency: slots of the elements by
+    triple, in fixed order.
     """
 
     device: Device
@@ -39,8 +39,13 @@ class Elements:
 
     @property
     def cell_count(self) -> int:
-        """Tets of all meshes."""
+        """Tets and triangles of all meshes."""
         return sum(len(cells) for cells in self.cells)
+
+    @property
+    def triangle_count(self) -> int:
+        """Triangles of the meshes of sheets."""
+        return sum(len(cells) for cells in self.cells if cells.shape[1] == 3)
 
     @property
     def groups(self) -> int:
@@ -55,7 +60,7 @@ class Elements:
     @cached_property
     def springs(self) -> list[SpringSet]:
         """The sets of springs."""
-        return [own for own in self.sets if not own.facts.volume]
+        return [own for own in self.sets if not own.facts.volume and own.facts.row_form]
 
     @cached_property
     def damped(self) -> bool:

@@ -24,3 +24,6 @@ class Kind:
 TET4 = Kind("tets of four nodes", 4, 1, True, True)
 TET10 = Kind("tets of ten nodes", 10, 4, False, True)
 SPRING = Kind("springs", 2, 0, True, True)
+TRI3 = Kind("triangles of sheets", 3, 1, False)
+FIBRE = Kind("fibres of sheets", 3, 0, False)
+BENDING = Kind("folds between triangles of sheets", 6, 1, False)

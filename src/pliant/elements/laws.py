@@ -29,12 +29,15 @@ class CompiledLaw:
         return replace(self, first=first, last=last)
 
 
-def compile_law(device: Device, name: str, energy, lam: np.ndarray, mu: np.ndarray, groups: int) -> CompiledLaw:
-    """The law of a set of so many groups; lam, mu: parameters at its points, energy: the user's, for a custom law."""
+def compile_law(
+    device: Device, name: str, energy, lam: np.ndarray, mu: np.ndarray, groups: int, subject="hyperelastic"
+):
+    """The law of a set of so many groups; lam, mu: parameters at its points, energy: the user's, for a custom law;
+    subject: where the kernels that depend on a law are."""
     if energy is not None:
-        law, kernels = _user_law(device, energy)
+        law, kernels = _user_law(device, energy, subject)
     else:
-        law, kernels = laws.LAWS[name].parameters(lam, mu), device.hyperelastic.LAW_KERNELS
+        law, kernels = laws.LAWS[name].parameters(lam, mu), getattr(device, subject).LAW_KERNELS
     return CompiledLaw(law, 0, groups, *kernels)
 
 
@@ -43,7 +46,7 @@ def arap_law(device: Device, lam: np.ndarray, mu: np.ndarray, first: int, last: 
     return CompiledLaw(laws.Arap(lam, mu), first, last, *device.hyperelastic.LAW_KERNELS)
 
 
-def _user_law(device: Device, energy):
+def _user_law(device: Device, energy, subject: str):
     """A user's law as a named tuple of its parameters, and kernels whose compiled code lies in a folder of its own."""
     folder = cache_folder() / f"law_{energy.key}"
     module = load(energy.source, energy.key, folder)
@@ -55,6 +58,6 @@ def _user_law(device: Device, energy):
         setattr(module, name, kind)
         laws.FORMULAS[kind] = (module.psi, module.stress, module.dstress)
     kernels = vars(module).setdefault("kernels", {})
-    if device not in kernels:
-        kernels[device] = device.hyperelastic.law_kernels_in(folder)
-    return getattr(module, name)(*values), kernels[device]
+    if (device, subject) not in kernels:
+        kernels[device, subject] = getattr(device, subject).law_kernels_in(folder)
+    return getattr(module, name)(*values), kernels[device, subject]

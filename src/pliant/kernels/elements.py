@@ -45,6 +45,33 @@ class QuadraticProducts(NamedTuple):
     first: int
 
 
+class TriangleProducts(NamedTuple):
+    """Triangles of sheets as part of an operator: data (terms, groups, 20, LANES); places (groups, 3, LANES): flat
+    offset of their nodes; first: their first slot."""
+
+    data: np.ndarray
+    places: np.ndarray
+    first: int
+
+
+class BendingProducts(NamedTuple):
+    """Triangles that fold with their neighbours as part of an operator: data (terms, groups, 42, LANES); places
+    (groups, 6, LANES): flat offset of their nodes; first: their first slot."""
+
+    data: np.ndarray
+    places: np.ndarray
+    first: int
+
+
+class FibreProducts(NamedTuple):
+    """Fibres of sheets as part of an operator: data (groups, 9, LANES); places (groups, 3, LANES): flat offset of the
+    nodes of their triangles; first: their first slot."""
+
+    data: np.ndarray
+    places: np.ndarray
+    first: int
+
+
 class SpringProducts(NamedTuple):
     """Springs as part of an operator: data (groups, 6, LANES): the block of both ends; places (groups, 2, LANES): flat
     offset of their nodes; first: their first slot."""

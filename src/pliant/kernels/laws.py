@@ -98,6 +98,8 @@ LAWS = {
     "stable_neohookean": Law(StableNeohookean, *STABLE_NEOHOOKEAN),
     "springs": Law(row_form=True, may_tangle=False, volume=False),
 }
+# Of the surface strain of sheets that bend, and of their yarns; no material is named so.
+SHEET_LAWS = {"bending": Law(may_tangle=False), "fibres": Law(may_tangle=False, volume=False)}
 # Of a user's energy; its parameters and formulas are made with it.
 CUSTOM = Law()
 FORMULAS = {law.parameters: (law.psi, law.stress, law.dstress) for law in LAWS.values() if law.parameters}
@@ -107,7 +109,7 @@ USER_LAW = "UserLaw"
 
 def law_facts(name: str) -> Law:
     """What solvers must know of a law; of a name that is not in the table, that of a user's energy."""
-    return LAWS.get(name, CUSTOM)
+    return (LAWS | SHEET_LAWS).get(name, CUSTOM)
 
 
 def deform(law, f, group, lane):
@@ -120,7 +122,7 @@ def stiffness_moduli(law, s, group, lane):
     raise TypeError(f"no law {type(law).__name__}")
 
 
-def _bound(law, number: int):
+def law_formula(law, number: int):
     """The law's formula with its parameters filled in: (law, s, group, lane) -> value; None for no law of ours."""
     kind = getattr(law, "instance_class", None)
     if kind not in FORMULAS:
@@ -133,7 +135,7 @@ def _bound(law, number: int):
 
 @overload(deform, jit_options=INLINE)
 def _deform(law, f, group, lane):
-    psi, stress = _bound(law, 0), _bound(law, 1)
+    psi, stress = law_formula(law, 0), law_formula(law, 1)
     if psi is None:
         return None
     if law.instance_class is Linear:
@@ -157,7 +159,7 @@ def _deform_linear(law, f, group, lane):
 
 @overload(stiffness_moduli, jit_options=INLINE)
 def _stiffness_moduli(law, s, group, lane):
-    stress, dstress = _bound(law, 1), _bound(law, 2)
+    stress, dstress = law_formula(law, 1), law_formula(law, 2)
     if stress is None:
         return None
     if law.instance_class is Linear:

@@ -4,6 +4,7 @@ from .files import read, write
 from .from_surface import MeshingOptions, tetrahedralize
 from .generate import box, cylinder, sphere
 from .mesh_quality import Quality, quality
+from .sheets import disk, grid
 from .tet_mesh import TetMesh
 from .tri_mesh import TriMesh
 
@@ -14,6 +15,8 @@ __all__ = [
     "TriMesh",
     "box",
     "cylinder",
+    "disk",
+    "grid",
     "quality",
     "read",
     "sphere",

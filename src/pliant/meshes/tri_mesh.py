@@ -104,6 +104,26 @@ class TriMesh:
         """Unique edges, (e, 2) int32, lower node first, ascending."""
         return freeze(topology.unique_edges(self.triangles, topology.TRIANGLE_EDGES, len(self.points)))
 
+    @property
+    def order(self) -> int:
+        """1: triangles have straight sides."""
+        return 1
+
+    @property
+    def boundary_triangles(self) -> np.ndarray:
+        """All triangles (k, 3): a surface is what of it can be seen and touched."""
+        return self.triangles
+
+    @property
+    def boundary_elements(self) -> np.ndarray:
+        """All triangles (k, 3)."""
+        return self.triangles
+
+    def beside(self, node: int) -> tuple[int, int]:
+        """The two other corners of a triangle around a node."""
+        element, place = (int(found[0]) for found in np.nonzero(self.triangles == node))
+        return tuple(int(self.triangles[element, (place + k) % 3]) for k in (1, 2))
+
     @cached_property
     def is_closed(self) -> bool:
         """Whether every edge belongs to two triangles that agree on the outside."""

@@ -54,7 +54,7 @@ def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Th
         _excluded(scene, both),
         _touching_itself(softs, rigids, (None, True)),
         _touching_itself(softs, rigids, (True,)),
-        column("thickness"),
+        column("layer"),
         column("rolling_friction"),
         column("torsional_friction"),
         *_rules(scene, both),

@@ -4,6 +4,7 @@ import numpy as np
 
 from pliant.checks import at_time
 from pliant.meshes.face_rules import area_loads
+from pliant.meshes.tri_mesh import area_vectors
 from pliant.rotations import rotation_matrix
 
 
@@ -13,6 +14,30 @@ def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
     for nodes, weights, vector in model.node_loads:
         force[nodes] += weights[:, None] * at_time(vector, time)
     return force + pressure_forces(model, x, time)
+
+
+def wind_forces(model, x: np.ndarray, v: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
+    """Forces (n, 3) [N] of winds on sheets at positions x and velocities v (n, 3), and by how much (n,) [N s/m] they
+    grow at most when a node's velocity changes: rho A |w| (drag + lift), a third of it at each node.
+
+    With w the velocity of the air relative to the middle of a triangle of area A, and its normal n on the lee side, the
+    force is rho/2 A |w| (n.w) (drag d + lift (n - (n.d) d)), d = w / |w|.
+    """
+    force, resistance = np.zeros_like(x), np.zeros(len(x))
+    for triangles, wind in model.winds:
+        relative = at_time(wind.velocity, time) - v[triangles].mean(axis=1)
+        area = area_vectors(x, triangles)
+        speed = np.linalg.norm(relative, axis=1, keepdims=True)
+        direction = relative / np.maximum(speed, 1e-300)
+        through = np.einsum("ki,ki->k", area, direction)[:, None]
+        size = np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-300)
+        normal = np.where(through < 0.0, -area, area) / size
+        across = normal - np.abs(through) / size * direction
+        load = 0.5 * wind.density * speed**2 * np.abs(through) * (wind.drag * direction + wind.lift * across)
+        np.add.at(force, triangles, load[:, None] / 3)
+        growth = wind.density * speed * size * (wind.drag + wind.lift) / 3
+        np.add.at(resistance, triangles, np.broadcast_to(growth, triangles.shape))
+    return force, resistance
 
 
 def pressure_forces(model, x: np.ndarray, time: float) -> np.ndarray:

@@ -26,6 +26,7 @@ class Pinned:
     velocity: object
     displacement: object
     start: np.ndarray
+    clamped: bool = False
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Model:
     free: np.ndarray  # (n, 3) 1 where the velocity is unknown, 0 where it is prescribed
     pins: list  # Pinned: nodes whose motion is prescribed
     node_loads: list  # (nodes (k,), weights (k,), vector or function of time): force [N] = weight * vector
+    winds: list  # (triangles (k, 3) of nodes, scene.cloth.Wind) on sheets
     pressures: list  # (faces (k, 3 or 6) of nodes, pressure [Pa] or function of time), pushing inward
     # elements: one set for each kind and law
     elements: Elements
@@ -122,5 +124,5 @@ class Model:
 
     @property
     def element_count(self) -> int:
-        """Tets of all soft bodies."""
+        """Tets and triangles of all soft bodies."""
         return self.elements.cell_count

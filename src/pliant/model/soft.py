@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.elements.elements import Elements
-from pliant.elements.kinds import SPRING, TET4, TET10, Kind
+from pliant.elements.kinds import BENDING, FIBRE, SPRING, TET4, TET10, TRI3, Kind
 from pliant.elements.quadratic import Tet10Set
 from pliant.elements.sets import ElementSet, Part, Tet4Set
 from pliant.elements.springs import SpringSet
@@ -13,10 +13,12 @@ from pliant.kernels.lanes import LANES, group_count, to_lanes
 from pliant.kernels.laws import law_facts
 from pliant.meshes import quadratic
 from pliant.meshes.topology import TET_EDGES, row_keys
+from pliant.model import cloth
 from pliant.model.model import Pinned
 from pliant.scene.bodies import Soft
+from pliant.scene.cloth import Clamp, Cloth
 
-SETS = {TET4: Tet4Set, TET10: Tet10Set, SPRING: SpringSet}
+SETS = {TET4: Tet4Set, TET10: Tet10Set, SPRING: SpringSet, **cloth.SETS}
 
 
 def build_soft(device: Device, softs: list[Soft], node_start: np.ndarray, triple_count: int) -> dict:
@@ -58,14 +60,27 @@ def build_elements(
     members: dict[tuple, list[int]] = {}
     for i, body in enumerate(softs):
         members.setdefault((kind_of(body), body.material.law, body.material.energy), []).append(i)
+    bent = [i for i, body in enumerate(softs) if isinstance(body, Cloth) and body.plate_stiffness > 0]
+    members |= {(BENDING, "bending", None): bent} if bent else {}
+    most = max((len(body.fibres) for body in softs if isinstance(body, Cloth)), default=0)
+    for k in range(most):
+        woven = [i for i, body in enumerate(softs) if isinstance(body, Cloth) and len(body.fibres) > k]
+        members[FIBRE, "fibres", k] = woven
     sets = [_build_set(device, key, [(i, softs[i]) for i in own], node_start, rest) for key, own in members.items()]
-    cells = [body.mesh.tets + first for body, first in zip(softs, node_start)]
+    cells = [_cells(body) + first for body, first in zip(softs, node_start)]
     speed = np.array([np.sqrt(body.material.lame[1] / body.material.density) for body in softs])
     return Elements(device, sets, cells, speed, triple_count)
 
 
+def _cells(body: Soft) -> np.ndarray:
+    """The tets or triangles of a soft body's mesh."""
+    return body.mesh.triangles if isinstance(body, Cloth) else body.mesh.tets
+
+
 def kind_of(body: Soft) -> Kind:
     """The kind of a soft body's elements."""
+    if isinstance(body, Cloth):
+        return TRI3
     if law_facts(body.material.law).volume:
         return TET4 if body.mesh.order == 1 else TET10
     if body.mesh.order != 1:
@@ -80,7 +95,7 @@ def _build_set(
     device: Device, key: tuple, bodies: list[tuple[int, Soft]], node_start: np.ndarray, rest: np.ndarray
 ) -> ElementSet:
     kind, law, energy = key
-    connect = [(body.mesh.tets if kind.points else body.mesh.edges) + node_start[i] for i, body in bodies]
+    connect = [_nodes(kind, body) + node_start[i] for i, body in bodies]
     groups = np.cumsum([0, *(group_count(len(nodes)) for nodes in connect)])
     parts = [
         Part(i, int(first), int(last), len(nodes))
@@ -90,10 +105,22 @@ def _build_set(
     columns["nodes"] = _lanes(connect).astype(np.int32)
     if kind is SPRING:
         return SpringSet(**columns, **_spring_columns(bodies, connect))
+    if kind is FIBRE:
+        return cloth.fibre_set(columns, bodies, [rest[nodes] for nodes in connect])
+    if kind in cloth.SETS:
+        geometry = cloth.sheet_columns(kind, bodies, [rest[nodes[:, :3]] for nodes in connect])
+        return cloth.SETS[kind](**columns, **(_point_columns(kind, bodies, connect) | geometry))
     geometry = [_geometry(rest, nodes) for nodes in connect]
     points = _point_columns(kind, bodies, connect)
     gradients, volume = (_point_lanes([part[k] for part in geometry]) for k in range(2))
     return SETS[kind](**columns, gradients=gradients, volume=volume[:, 0], **points)
+
+
+def _nodes(kind: Kind, body: Soft) -> np.ndarray:
+    """Nodes of the elements of a kind that a soft body has, within the body."""
+    if kind in cloth.KINDS:
+        return cloth.nodes_of(kind, body)
+    return body.mesh.tets if kind.points else body.mesh.edges
 
 
 def _geometry(rest: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +201,9 @@ def _pins_and_loads(softs: list[Soft], node_start) -> dict:
             nodes = body.select(pin.nodes, "pin")
             axes = np.array([axis in pin.axes for axis in "xyz"])
             free[np.ix_(nodes + first, axes)] = 0.0
-            pins.append(Pinned(nodes + first, axes, pin.velocity, pin.displacement, body.nodes.positions[nodes]))
+            start = body.nodes.positions[nodes]
+            clamped = isinstance(pin, Clamp) and cloth.edge_weights(body).max() == 1.0
+            pins.append(Pinned(nodes + first, axes, pin.velocity, pin.displacement, start, clamped))
         for force in body.forces:
             nodes, shares = body.force_shares(force)
             loads.append((nodes + first, shares, force.vector))
@@ -186,4 +215,6 @@ def _pins_and_loads(softs: list[Soft], node_start) -> dict:
         for pressure in body.pressures:
             faces = body.select_faces(pressure.faces, "pressure")
             pressures.append((body.faces.elements[faces] + first, pressure.pressure))
-    return {"free": free, "pins": pins, "node_loads": loads, "pressures": pressures}
+    sheets = [(body, first) for body, first in zip(softs, node_start) if isinstance(body, Cloth)]
+    winds = [(body.mesh.triangles + first, wind) for body, first in sheets for wind in body.winds]
+    return {"free": free, "pins": pins, "node_loads": loads, "pressures": pressures, "winds": winds}

@@ -23,6 +23,7 @@ from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes import write as write_mesh
 from pliant.model.state import State
+from pliant.scene.cloth import Cloth
 from pliant.scene.shapes import Heightfield, Hull
 from pliant.scene_file.layout import scene_text
 from pliant.scene_file.run import RunSettings
@@ -65,7 +66,7 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
 
     def keep(name: str, mesh: TetMesh | TriMesh, elements: np.ndarray) -> str:
         arrays[f"mesh_{name}_points"], arrays[f"mesh_{name}_elements"] = mesh.points, elements
-        for label, members in mesh.sets.items() if isinstance(mesh, TetMesh) else ():
+        for label, members in mesh.sets.items() if not name.endswith(".obj") else ():
             arrays[f"mesh_{name}_set_{label}"] = members
         return name
 
@@ -73,7 +74,10 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         source = body.mesh.source or {}
         if source and "file" not in source and not body.mesh.sets:
             return dict(source)
-        return {"file": keep(f"{scene.bodies.index(body)}.node", body.mesh, body.mesh.tets)}
+        number = scene.bodies.index(body)
+        if isinstance(body, Cloth):
+            return {"file": keep(f"{number}.msh", body.mesh, body.mesh.triangles)}
+        return {"file": keep(f"{number}.node", body.mesh, body.mesh.tets)}
 
     def rigid(body) -> dict:
         number, shape = scene.bodies.index(body), body.shape
@@ -159,7 +163,7 @@ def _read_scene(path: Path, folder: Path, arrays: dict[str, np.ndarray]) -> scen
     try:
         for key in [name for name in arrays if name.startswith("mesh_") and name.endswith("_points")]:
             name = key.removeprefix("mesh_").removesuffix("_points")
-            if Path(name).name != name or Path(name).suffix not in (".node", ".obj"):
+            if Path(name).name != name or Path(name).suffix not in (".node", ".obj", ".msh"):
                 raise SceneError(f"the name {name!r} of a mesh leads elsewhere")
             mesh_class = TetMesh if name.endswith(".node") else TriMesh
             start = f"mesh_{name}_set_"

@@ -57,7 +57,7 @@ def _soft_grid(sim, body, fields: ElementFields, number: int) -> Grid:
         cells,
         {"displacement": x - body.nodes.positions, "velocity": np.array(sim.velocities(body))},
         {
-            "body": np.full(len(body.mesh.tets), number, np.int32),
+            "body": np.full(len(cells), number, np.int32),
             "strain": _tensor(fields.strain, 0.5),
             "stress": _tensor(fields.stress),
             "plastic_strain": _tensor(fields.plastic_strain, 0.5),

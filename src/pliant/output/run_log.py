@@ -50,7 +50,8 @@ class RunLog:
             "soft_bodies": len(sim.model.soft_names),
             "rigid_bodies": len(sim.model.rigid_names),
             "nodes": sim.model.node_count,
-            "tets": sim.model.element_count,
+            "tets": sim.model.element_count - sim.model.elements.triangle_count,
+            "triangles": sim.model.elements.triangle_count,
             "joints": len(sim.model.joint_names),
             "rows": max(self.rows, default=0),
             "contacts": max(self.contacts, default=0),
@@ -75,10 +76,10 @@ class RunLog:
     def text(self) -> str:
         """The summary in a few lines."""
         s = self.summary()
-        energy = s["energy"]
+        energy, sheets = s["energy"], f", {s['triangles']} triangles" if s["triangles"] else ""
         lines = [
-            f"bodies      {s['soft_bodies']} soft ({s['nodes']} nodes, {s['tets']} tets), {s['rigid_bodies']} rigid, "
-            f"{s['joints']} joints; up to {s['rows']} rows, {s['contacts']} contacts",
+            f"bodies      {s['soft_bodies']} soft ({s['nodes']} nodes, {s['tets']} tets{sheets}), "
+            f"{s['rigid_bodies']} rigid, {s['joints']} joints; up to {s['rows']} rows, {s['contacts']} contacts",
             f"steps       {s['steps']} of {1e3 * s['dt']:.4g} ms, to t = {s['time']:.4g} s",
             f"time        {s['ms_per_step']:.3g} ms per step (median; slowest {s['max_ms_per_step']:.3g}), "
             f"{s['elapsed_s']:.3g} s in all, {s['real_time_factor']:.3g} x real time",

@@ -11,6 +11,7 @@ from pliant.linalg.vibration import DENSE, Pencil, lowest_modes
 from pliant.model.build import build
 from pliant.rotations import multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.cloth import Cloth
 from pliant.scene.scene import Scene
 from pliant.solve.matrices import joint_matrix, mass_matrix, stiffness_matrix
 
@@ -132,7 +133,8 @@ def _shift(scene: Scene, model, pencil: Pencil, free: np.ndarray) -> float:
     masses, scales = np.ones((model.triple_count, 3)), []
     for i, body in enumerate(scene.soft_bodies):
         length = np.linalg.norm(np.ptp(body.mesh.points, axis=0))
-        scales.append(model.elements.shear_speed[i] ** 2 / length**2)
+        slender = (body.thickness / length) ** 2 if isinstance(body, Cloth) else 1.0  # a sheet bends first
+        scales.append(slender * model.elements.shear_speed[i] ** 2 / length**2)
         nodes = slice(model.node_start[i], model.node_start[i + 1])
         masses[nodes] = model.node_mass[nodes].sum()
     masses[model.node_count :: 2] = model.body_mass[:, None]

@@ -6,7 +6,7 @@ from pliant.elements.elements import Elements
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
 from pliant.elements.springs import NO_JOINT
-from pliant.model.loads import node_forces
+from pliant.model.loads import node_forces, wind_forces
 
 
 def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
@@ -20,6 +20,7 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     moved = (state.v - state.previous_velocity) / h if state.step else np.zeros_like(state.v)
     inertia = mass * (moved + model.node_mass_damping[:, None] * state.v)
     applied = mass * model.gravity + node_forces(model, state.x, state.time) + state.row_impulse / h
+    applied += wind_forces(model, state.x, state.v, state.time)[0]
     # elements that are rows have their impulses among those of the joints
     rows = np.any(model.joints.joint == NO_JOINT)
     elements = model.elements.without_springs if rows else model.elements

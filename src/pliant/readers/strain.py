@@ -5,7 +5,7 @@ import numpy as np
 from pliant.elements.potential import ElementPotential
 from pliant.elements.springs import SpringSet
 from pliant.kernels.lanes import LANES
-from pliant.meshes import quadratic
+from pliant.meshes import TriMesh, quadratic
 from pliant.meshes.topology import TET_EDGES, row_keys
 
 # Six components of a symmetric tensor of nine: xx, yy, zz, yz, xz, xy.
@@ -89,9 +89,11 @@ def von_mises(stress: np.ndarray) -> np.ndarray:
 
 
 def node_average(mesh, values: np.ndarray) -> np.ndarray:
-    """Values (m,) or (m, c) of the tets of a mesh as averages (n,) or (n, c) at its nodes, weighted by volume."""
-    width = mesh.tets.shape[1]
-    count, nodes, weight = len(mesh.points), mesh.tets.ravel(), np.repeat(mesh.volumes, width)
+    """Values (m,) or (m, c) of the tets or triangles of a mesh as averages (n,) or (n, c) at its nodes, weighted by
+    volume or area."""
+    elements, sizes = (mesh.triangles, mesh.areas) if isinstance(mesh, TriMesh) else (mesh.tets, mesh.volumes)
+    width = elements.shape[1]
+    count, nodes, weight = len(mesh.points), elements.ravel(), np.repeat(sizes, width)
     columns = np.repeat(values.reshape(len(values), -1), width, axis=0)
     totals = [np.bincount(nodes, weights=weight * column, minlength=count) for column in columns.T]
     average = np.stack(totals, axis=1) / np.bincount(nodes, weights=weight, minlength=count)[:, None]
@@ -100,12 +102,16 @@ def node_average(mesh, values: np.ndarray) -> np.ndarray:
 
 def deformation_gradient(mesh, x: np.ndarray) -> np.ndarray:
     """F = dx/dX (m, 3, 3) of the tets of a mesh whose nodes are at x (n, 3) [m]; of tets of ten nodes the mean over
-    their Gauss points."""
+    their Gauss points; of triangles with their normals for what is across."""
+    if isinstance(mesh, TriMesh):
+        return sheet_deformation(mesh, x)
     return _deformations(mesh.points, x, mesh.tets).mean(axis=1)
 
 
 def mean_green_strain(mesh, x: np.ndarray) -> np.ndarray:
     """Green's strain (m, 6) of the tets of a mesh whose nodes are at x (n, 3) [m], its mean over their points."""
+    if isinstance(mesh, TriMesh):
+        return green_strain(sheet_deformation(mesh, x))
     f = _deformations(mesh.points, x, mesh.tets)
     return green_strain(f.reshape(-1, 3, 3)).reshape(len(f), -1, 6).mean(axis=1)
 
@@ -117,6 +123,19 @@ def _deformations(rest: np.ndarray, x: np.ndarray, tets: np.ndarray) -> np.ndarr
     else:
         before, now = (quadratic.jacobians(p, tets, quadratic.GAUSS_POINTS) for p in (rest, x))
     return now @ np.linalg.inv(before)
+
+
+def sheet_deformation(mesh: TriMesh, x: np.ndarray) -> np.ndarray:
+    """F (m, 3, 3) of triangles, which maps unit normals to unit normals (T 3.5)."""
+
+    def frames(points: np.ndarray) -> np.ndarray:
+        corners = points[mesh.triangles]
+        sides = corners[:, 1:] - corners[:, :1]
+        normal = np.cross(sides[:, 0], sides[:, 1])
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        return np.stack([sides[:, 0], sides[:, 1], normal], axis=2)
+
+    return frames(x) @ np.linalg.inv(frames(mesh.points))
 
 
 def green_strain(f: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
 from pliant.scene.contact_options import ContactOptions
 from pliant.scene.faces import Faces
+from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
 from pliant.scene.selections import Selection, as_selection
 from pliant.scene.shapes import HEAVIEST, LIGHTEST, ONE_OF_SHAPES, SHAPES, WITHOUT_MASS, Shape, inertia_matrix
@@ -45,56 +47,10 @@ class Placement(ContactOptions):
         self.rotation = unit_quaternion(self.rotation, "rotation")
         self.name = None if self.name is None else label(self.name, "name")
 
-
-@dataclass(frozen=True, eq=False)
-class Pin:
-    """Nodes whose motion along some axes ("x" to "xyz") is prescribed; held still when neither is given.
-
-    velocity: (3,) [m/s]. displacement: from where the scene puts the nodes, (3,) or, in ascending order of the k
-    selected nodes, (k, 3) [m]. Each may be a function of time that returns such values.
-    """
-
-    nodes: Selection
-    axes: str = "xyz"
-    velocity: object = None
-    displacement: object = None
-
-
-SPREADS = ("even", "area")
-"""How a force on nodes is spread: the same on each; by the area of the selected part of the boundary around each."""
-
-
-@dataclass(frozen=True, eq=False)
-class NodeForce:
-    """A total force (3,) [N], or a function of time, spread over nodes; `spread` is one of SPREADS."""
-
-    nodes: Selection
-    vector: object
-    spread: str = "even"
-
-
-@dataclass(frozen=True, eq=False)
-class FaceTraction:
-    """A dead load on faces: a force per area before deformation, (3,) [Pa], or a function of time."""
-
-    faces: Selection
-    vector: object
-
-
-@dataclass(frozen=True, eq=False)
-class FacePressure:
-    """A pressure [Pa], or a function of time, that follows faces as they move and pushes inward where positive."""
-
-    faces: Selection
-    pressure: object
-
-
-@dataclass(frozen=True, eq=False)
-class BodyForce:
-    """A force [N] on a rigid body at a point fixed in the body (None: the centre of mass), or a function of time."""
-
-    vector: object
-    at: tuple[float, float, float] | None
+    @property
+    def layer(self) -> float | None:
+        """Distance [m] from the surface at which contacts act; None to leave it to the engine."""
+        return self.thickness
 
 
 class Nodes:
@@ -119,6 +75,8 @@ class Soft(Placement):
     its tets.
     """
 
+    KIND: ClassVar[str] = "soft body"
+    MESH: ClassVar[type] = TetMesh
     mesh: TetMesh
     material: Material
     self_contact: bool | None = field(default=None, kw_only=True)
@@ -129,7 +87,7 @@ class Soft(Placement):
     pressures: list[FacePressure] = field(default_factory=list, init=False)
 
     def __post_init__(self):
-        instance(self.mesh, "the mesh of a soft body", TetMesh, "a pliant.meshes.TetMesh")
+        instance(self.mesh, f"the mesh of a {self.KIND}", self.MESH, f"a pliant.meshes.{self.MESH.__name__}")
         instance(self.material, "the material of a soft body", Material, "a pliant.Material")
         self.check_placement()
         self.self_contact = None if self.self_contact is None else flag(self.self_contact, "self_contact")

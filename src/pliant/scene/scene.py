@@ -11,9 +11,10 @@ import numpy as np
 
 from pliant.checks import choice, label, listed, number, refusal, shown, vector
 from pliant.errors import SceneError
-from pliant.meshes import TetMesh
+from pliant.meshes import TetMesh, TriMesh
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.catalogue import JOINTS
+from pliant.scene.cloth import Cloth
 from pliant.scene.contact_options import OVERLAPS, ContactRule
 from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
@@ -69,6 +70,15 @@ class Scene:
         """Add a deformable solid; options: position, rotation, velocity, name, self_contact, drawing, and those of all
         contacts: friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
         return self._add(Soft(mesh, material, **options), "soft")
+
+    def add_cloth(self, mesh: TriMesh, material: Material, thickness: float, **options) -> Cloth:
+        """Add a sheet of a thickness [m]: cloth, paper, a membrane or a thin shell; options: thins, bend_stiffness,
+        flat, fibres, contact_distance, and those of `add_soft`."""
+        if not isinstance(mesh, TriMesh):
+            raise SceneError(f"add_cloth needs a pliant.meshes.TriMesh, got {type(mesh).__name__}")
+        if not isinstance(material, Material):
+            raise SceneError(f"add_cloth needs a pliant.Material, got {type(material).__name__}")
+        return self._add(Cloth(mesh, material, thickness=thickness, **options), "cloth")
 
     def add_rigid(self, shape: Shape, **options) -> Rigid:
         """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,

@@ -15,6 +15,7 @@ from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.joint_options import world
 from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
+from pliant.scene_file.build_cloth import ClothBuilder
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
 from pliant.scene_file.folder import inside
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
@@ -55,6 +56,8 @@ def build_scene(
     builder.add_materials(_tables(data, "materials", dict))
     for index, entry in enumerate(_tables(data, "soft", list)):
         builder.add_soft(entry, ("soft", index))
+    for index, entry in enumerate(_tables(data, "cloth", list)):
+        builder.add_cloth(entry, ("cloth", index))
     for index, entry in enumerate(_tables(data, "rigid", list)):
         builder.add_rigid(entry, ("rigid", index))
     for index, entry in enumerate(_tables(data, "joint", list)):
@@ -142,7 +145,7 @@ def make_material(table: MaterialTable) -> Material:
     return Material(**options)
 
 
-class Builder(JointBuilder):
+class Builder(ClothBuilder, JointBuilder):
     """Fills a scene from tables; whatever is wrong is noted in `problems` and left out."""
 
     def __init__(self, scene: Scene, folder: Path, problems: Problems):
@@ -203,7 +206,8 @@ class Builder(JointBuilder):
                     selection = make_selection(getattr(load, picks))
                     getattr(body, kind)(selection, NO_LOAD[key] if value is None else value, **given(load, "spread"))
 
-    def _pin(self, body: Soft, pin: PinTable, entry: dict, path: KeyPath) -> None:
+    def _pin(self, body: Soft, pin: PinTable, entry: dict, path: KeyPath, hold=None) -> None:
+        """Hold nodes by a pin, or as `hold` does."""
         motion = {
             key: self._moving(getattr(pin, key), entry[key], (*path, key))
             for key in ("velocity", "displacement")
@@ -213,7 +217,7 @@ class Builder(JointBuilder):
             self.problems.add(path, entry, "has a velocity and a displacement; allowed: one of the two")
             motion.clear()
         with self.problems.collect((*path, "nodes"), entry["nodes"]):
-            body.pin(make_selection(pin.nodes), **motion, **given(pin, "axes"))
+            (hold or body.pin)(make_selection(pin.nodes), **motion, **given(pin, "axes"))
 
     def add_rigid(self, entry: Any, path: KeyPath) -> None:
         """One of [[rigid]]"""

@@ -10,8 +10,10 @@ import numpy as np
 from pliant import meshes
 from pliant.errors import PliantError
 from pliant.meshes.generate import DEFAULT_PATTERN
+from pliant.meshes.sheets import DEFAULT_GRID
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.cloth import Cloth
 from pliant.scene.number_files import read_numbers
 from pliant.scene.scene import Scene
 from pliant.scene_file.folder import inside
@@ -53,12 +55,14 @@ class MeshKeeper:
         """The value of `mesh`."""
         source = body.mesh.source or {}
         if source and "file" not in source and not body.mesh.sets:
-            return {key: value for key, value in source.items() if (key, value) != ("pattern", DEFAULT_PATTERN)}
+            usual = ("pattern", DEFAULT_GRID if isinstance(body, Cloth) else DEFAULT_PATTERN)
+            return {key: value for key, value in source.items() if (key, value) != usual}
         reference = self.kept[body.name]
         extra = {key: source[key] for key in ("repair", "order") if reference and source.get(key)}
         if reference and "tetrahedralize" in source:
             extra["tetrahedralize"] = source["tetrahedralize"]
-        return {"file": reference or self._new_file(body.name, ".node", body.mesh), **extra}
+        suffix = ".msh" if isinstance(body, Cloth) else ".node"
+        return {"file": reference or self._new_file(body.name, suffix, body.mesh), **extra}
 
     def drawing_table(self, body: Soft) -> Tables:
         """The value of `drawing`."""

@@ -22,10 +22,12 @@ UNITS = {
     "compliance": "m/N",
     "pressure": "Pa",
     "thickness": "m",
+    "contact_distance": "m",
+    "bend_stiffness": "N m",
     "rolling_friction": "m",
     "torsional_friction": "m",
 }
-LOADS = ("pin", "force", "traction", "pressure", "torque")
+LOADS = ("fibres", "pin", "clamp", "force", "traction", "pressure", "wind", "torque")
 """What bodies have several of, each a table of its own."""
 
 WIDE = 24
@@ -46,7 +48,7 @@ def scene_text(tables: dict[str, Any]) -> str:
         for name, material in tables["materials"].items():
             materials.add(name, block(material))
         document.add("materials", materials)
-    for kind in ("soft", "rigid", "joint", "contact"):
+    for kind in ("soft", "cloth", "rigid", "joint", "contact"):
         if tables[kind]:
             document.add(kind, blocks(tables[kind]))
     text = re.sub(r"\n{3,}", "\n\n", tomlkit.dumps(document))  # values hold no line breaks: text escapes them

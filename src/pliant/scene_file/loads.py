@@ -4,11 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pliant.scene.bodies import SPREADS
+from pliant.scene.held import SPREADS
 from pliant.scene_file.values import (
     Direction,
     NonNegative,
     Number,
+    Positive,
     Table,
     Text,
     TwoPoints,
@@ -107,6 +108,23 @@ class PinTable(Table):
     axes: leaf(axes_of, "letters of 'xyz'") = None
     velocity: MovingVector = None
     displacement: MovingVector = None
+
+
+class ClampTable(Table):
+    """[[cloth.clamp]]"""
+
+    nodes: Nodes
+    velocity: MovingVector = None
+    displacement: MovingVector = None
+
+
+class WindTable(Table):
+    """[[cloth.wind]]"""
+
+    velocity: MovingVector
+    drag: NonNegative = None
+    lift: NonNegative = None
+    density: Positive = None
 
 
 class NodeForceTable(Table):

@@ -7,16 +7,19 @@ from typing import Any
 
 from pliant.meshes.from_surface import GRADINGS, METHODS, STEEPEST
 from pliant.meshes.generate import BOX_PATTERNS
+from pliant.meshes.sheets import GRID_PATTERNS
 from pliant.scene.contact_options import ALL_GROUPS, OVERLAPS
 from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
     BodyForceTable,
+    ClampTable,
     MovingVector,
     NodeForceTable,
     PinTable,
     PressureTable,
     TorqueTable,
     TractionTable,
+    WindTable,
 )
 from pliant.scene_file.values import (
     FORMAT,
@@ -62,6 +65,7 @@ class SceneTable(Table):
     run: AnyTable = None
     materials: AnyTable = None
     soft: list[Any] = ()
+    cloth: list[Any] = ()
     rigid: list[Any] = ()
     joint: list[Any] = ()
     contact: list[Any] = ()
@@ -197,6 +201,58 @@ class SoftTable(BodyTable):
     force: list[NodeForceTable] = ()
     traction: list[TractionTable] = ()
     pressure: list[PressureTable] = ()
+
+
+class GridMesh(Table):
+    """A rectangle with a corner at the origin, of so many cells."""
+
+    grid: leaf(lambda value: positive_list(value, 2), "2 positive numbers, [along x, along y]")
+    cells: leaf(lambda value: cell_counts(value, 2), "a whole number above 0, or 2 of them, [along x, along y]")
+    pattern: choice(*GRID_PATTERNS) = None
+
+
+class DiskMesh(Table):
+    """A disk around the origin; cells from the centre to the rim."""
+
+    disk: Positive
+    cells: whole(1, 1_000_000)
+
+
+class SheetFile(Table):
+    """A surface in the folder of the scene file."""
+
+    file: Text
+    repair: Flag = None
+
+
+class FibresTable(Table):
+    """Yarns of a sheet."""
+
+    direction: Direction
+    young: Positive
+
+
+class ClothTable(BodyTable):
+    """[[cloth]]"""
+
+    mesh: one_of(grid=GridMesh, disk=DiskMesh, file=SheetFile)
+    material: one_of(
+        other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
+    )
+    thickness: Positive
+    thins: Flag = None
+    bend_stiffness: NonNegative = None
+    flat: Flag = None
+    contact_distance: Positive = None
+    velocity: Vector = None
+    self_contact: Flag = None
+    fibres: list[FibresTable] = ()
+    pin: list[PinTable] = ()
+    clamp: list[ClampTable] = ()
+    force: list[NodeForceTable] = ()
+    traction: list[TractionTable] = ()
+    pressure: list[PressureTable] = ()
+    wind: list[WindTable] = ()
 
 
 class RadiusLength(Table):

@@ -12,6 +12,7 @@ from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.catalogue import JOINTS
+from pliant.scene.cloth import Clamp, Cloth
 from pliant.scene.contact_options import CONTACT_KEYS, ContactRule
 from pliant.scene.coordinates import Coordinate, Motor
 from pliant.scene.couplings import Coupling, Tendon
@@ -57,7 +58,8 @@ def same(first: Scene, second: Scene) -> bool:
 def tet_arrays(body: Soft) -> Tables:
     """The mesh of a soft body as plain numbers."""
     sets = {name: members.tolist() for name, members in body.mesh.sets.items()}
-    return {"points": body.mesh.points.tolist(), "tets": body.mesh.tets.tolist(), "sets": sets}
+    elements = "triangles" if isinstance(body, Cloth) else "tets"
+    return {"points": body.mesh.points.tolist(), elements: getattr(body.mesh, elements).tolist(), "sets": sets}
 
 
 def drawing_arrays(body: Soft) -> Tables:
@@ -88,12 +90,15 @@ def describe(
     surface drawn for a soft body; by default in full.
     """
     names = [body.name for body in scene.bodies]
-    usual = [body.name for body in (*scene.soft_bodies, *scene.rigid_bodies)]
+    solids = [body for body in scene.soft_bodies if not isinstance(body, Cloth)]
+    sheets = [body for body in scene.soft_bodies if isinstance(body, Cloth)]
+    usual = [body.name for body in (*solids, *sheets, *scene.rigid_bodies)]
     return {
         "gravity": list(scene.gravity),
         **given(scene, "overlaps"),
         "order": [] if names == usual else names,
-        "soft": [soft_table(body, mesh(body), drawing) for body in scene.soft_bodies],
+        "soft": [soft_table(body, mesh(body), drawing) for body in solids],
+        "cloth": [cloth_table(body, mesh(body), drawing) for body in sheets],
         "rigid": [rigid_table(body, shape) for body in scene.rigid_bodies],
         "joint": [joint_table(joint) for joint in scene.joints],
         "contact": [contact_table(rule) for rule in scene.contact_rules],
@@ -125,13 +130,30 @@ def soft_table(body: Soft, mesh: Tables, drawing: Callable[[Soft], Tables]) -> T
     if body.drawing is not None:
         table["drawing"] = drawing(body)
     table["pin"] = [
-        {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")} for p in body.pins
+        {"nodes": selection_value(p.nodes), **given(p, "axes", "velocity", "displacement")}
+        for p in body.pins
+        if not isinstance(p, Clamp)
     ]
     table["force"] = [
         {"nodes": selection_value(f.nodes), "vector": plain(f.vector), **given(f, "spread")} for f in body.forces
     ]
     table["traction"] = [{"faces": selection_value(t.faces), "vector": plain(t.vector)} for t in body.tractions]
     table["pressure"] = [{"faces": selection_value(p.faces), "pressure": plain(p.pressure)} for p in body.pressures]
+    return table
+
+
+def cloth_table(body: Cloth, mesh: Tables, drawing: Callable[[Soft], Tables]) -> Tables:
+    """[[cloth]]"""
+    table = soft_table(body, mesh, drawing) | given(body, "thins", "bend_stiffness", "flat", "contact_distance")
+    table["fibres"] = [{"direction": list(one.direction), "young": one.young} for one in body.fibres]
+    table["clamp"] = [
+        {"nodes": selection_value(p.nodes), **given(p, "velocity", "displacement")}
+        for p in body.pins
+        if isinstance(p, Clamp)
+    ]
+    table["wind"] = [
+        {"velocity": plain(wind.velocity), **given(wind, "drag", "lift", "density")} for wind in body.winds
+    ]
     return table
 
 
@@ -249,7 +271,7 @@ def solver_table(solver: Any) -> Tables:
 def name_materials(tables: Tables) -> Tables:
     """Move the materials of bodies to [materials], each once, named after the first body made of it."""
     named: dict[str, Tables] = {}
-    for body in tables["soft"]:
+    for body in (*tables["soft"], *tables["cloth"]):
         same_material = (name for name, material in named.items() if material == body["material"])
         name = next(same_material, body["name"])
         named.setdefault(name, body["material"])
@@ -260,7 +282,7 @@ def name_materials(tables: Tables) -> Tables:
 def check_saveable(scene: Scene) -> None:
     """Raise SceneError that names everything in the scene that only Python can say."""
     lines = []
-    for kind in ("soft", "rigid"):
+    for kind in ("soft", "cloth", "rigid"):
         for body in describe(scene, lambda body: {}, lambda body: {})[kind]:
             lines += [f"{kind} body {body['name']!r}: {line}" for line in unsaveable(body)]
     for joint in map(joint_table, scene.joints):

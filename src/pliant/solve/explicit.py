@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.model.loads import node_forces
+from pliant.model.loads import node_forces, wind_forces
 from pliant.rows.table import Rows
 from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
@@ -76,7 +76,7 @@ class ExplicitSolver:
 
         def rates(time, x, v):
             """Velocity and acceleration."""
-            force = self.forces(model, x, v, plastic) + node_forces(model, x, time)
+            force = self.forces(model, x, v, plastic) + node_forces(model, x, time) + wind_forces(model, x, v, time)[0]
             acceleration = model.gravity + force / model.node_mass[:, None] - drag * v
             return np.where(prescribed, prediction.u[:n], v), np.where(prescribed, 0.0, acceleration)
 

@@ -75,13 +75,13 @@ def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:
 
 
 def _refuse_what_is_no_rows(model, solver: str) -> None:
-    _refuse_laws(model, solver, ROW_LAWS)
     for own in model.elements.sets:
         if not own.kind.row_form:
             raise SceneError(
                 f"pliant.{solver} has no rows for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
-                f"use a mesh of order 1, or pliant.Newton()"
+                f"use pliant.Newton(){', or a mesh of order 1' if own.kind.points > 1 else ''}"
             )
+    _refuse_laws(model, solver, ROW_LAWS)
 
 
 def _refuse_beyond_xpbd(model) -> None:

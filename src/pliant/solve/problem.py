@@ -20,12 +20,14 @@ from pliant.solve.info import Info
 
 @dataclass
 class Prediction:
-    """u* (triples, 3), inverse mass blocks (triples, 6: xx, yy, zz, yz, xz, xy), and the bodies' spin data (b, 3)."""
+    """u* (triples, 3), inverse mass blocks (triples, 6: xx, yy, zz, yz, xz, xy), the bodies' spin data (b, 3), and
+    the factors (n,) by which nodes resist change more for mass damping and wind."""
 
     u: np.ndarray
     inverse_mass: np.ndarray
     angular_momentum: np.ndarray
     mid_angular_velocity: np.ndarray
+    drag: np.ndarray
 
 
 @dataclass
@@ -171,7 +173,7 @@ def mass_blocks(model, prediction, h: float) -> np.ndarray:
     n = model.node_count
     blocks = np.zeros((model.triple_count, 3, 3))
     diagonal = np.arange(3)
-    blocks[:n, diagonal, diagonal] = (model.node_mass * (1 + h * model.node_mass_damping))[:, None]
+    blocks[:n, diagonal, diagonal] = (model.node_mass * prediction.drag)[:, None]
     if n == model.triple_count:
         return blocks
     blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]

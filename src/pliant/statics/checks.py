@@ -16,6 +16,7 @@ def refuse_free_motions(model, state) -> list[str]:
     A soft body is held by pins and joints that resist all six of its motions as a whole; one that is joined to
     something held may swing about its joints, as a rigid body may. Bodies that may touch others are let pass.
     """
+    _refuse_wind(model)
     bodies = np.flatnonzero(~model.static)
     names = [*model.soft_names, *(model.rigid_names[b] for b in bodies)]
     own = [_own_rows(model, state, i) for i in range(len(model.soft_names))]
@@ -35,6 +36,12 @@ def refuse_free_motions(model, state) -> list[str]:
             f"pin nodes or join it to something that is held"
         )
     return [names[i] for i in range(len(names)) if rank[i] < 6]
+
+
+def _refuse_wind(model) -> None:
+    for triangles, _ in model.winds:
+        name = model.soft_names[int(np.searchsorted(model.node_start, triangles[0, 0], side="right") - 1)]
+        raise SceneError(f"equilibrium: the wind on {name!r} has no place in statics; use a pressure, or simulate it")
 
 
 def _pinned_bodies(model) -> set[int]:
@@ -71,6 +78,8 @@ def _own_rows(model, state, soft: int) -> np.ndarray:
             for axis in np.flatnonzero(pin.axes):
                 direction = np.eye(3)[axis]
                 rows.append(np.concatenate([direction, np.cross(state.x[node] - centre, direction) / size]))
+        if len(nodes) and pin.clamped:
+            rows += np.eye(6)[3:].tolist()
     return np.array(rows).reshape(-1, 6)
 
 
@@ -83,7 +92,8 @@ def _may_touch(model, bodies) -> list[bool]:
 
 def refuse_inverted(model, state) -> None:
     """Raise if an element is turned inside out."""
-    for name, cells in zip(model.soft_names, model.elements.cells):
+    tets = [(name, cells) for name, cells in zip(model.soft_names, model.elements.cells) if cells.shape[1] > 3]
+    for name, cells in tets:  # a triangle in space has no inside
         bad = np.flatnonzero(~(smallest_determinants(state.x, cells) > 0))
         if len(bad):
             raise SolverError(

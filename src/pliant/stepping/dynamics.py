@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import at_time
-from pliant.model.loads import body_loads, node_forces, prescribe
+from pliant.model.loads import body_loads, node_forces, prescribe, wind_forces
 from pliant.model.state import State
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
@@ -23,9 +23,9 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     n, b = model.node_count, model.body_count
     end = state.time + h
     u, inverse_mass = np.zeros((n + 2 * b, 3)), np.zeros((n + 2 * b, 6))
-    _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
+    drag = _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
     if not b:
-        return Prediction(u, inverse_mass, u[n:], u[n:])
+        return Prediction(u, inverse_mass, u[n:], u[n:], drag)
     linear, angular = u[n::2], u[n + 1 :: 2]
     extrapolated = state.memory.get("before")
     rotation = state.body_rotation if extrapolated is None else extrapolated["rotation"]
@@ -54,7 +54,7 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     )
     angular[:] = mid
     inverse_mass[n + 1 :: 2] = inverse_inertia
-    return Prediction(u, inverse_mass, momentum, mid)
+    return Prediction(u, inverse_mass, momentum, mid, drag)
 
 
 def _tensions(model, state, h: float) -> np.ndarray:
@@ -64,12 +64,20 @@ def _tensions(model, state, h: float) -> np.ndarray:
     return joint_rows.turning_stiffness(blocks, state.impulses.joints, rows.jacobian, state.body_rotation, h)
 
 
-def _predict_nodes(model, state, h, end, u, inverse_mass) -> None:
+def _predict_nodes(model, state, h, end, u, inverse_mass) -> np.ndarray:
+    """Fills velocities and inverse masses; the factors (n,) by which nodes resist change more for what drags them."""
     force = node_forces(model, state.x, end)
-    drag = (1 + h * model.node_mass_damping)[:, None]
+    damping = model.node_mass_damping
+    if model.winds:  # their force at the velocities so far; against change, what would make a node overshoot
+        wind, growth = wind_forces(model, state.x, state.v, end)
+        resistance = np.maximum(growth - model.node_mass / h, 0.0)
+        force += wind + resistance[:, None] * state.v
+        damping = damping + resistance / model.node_mass
+    drag = (1 + h * damping)[:, None]
     u[:] = (state.v + h * (model.gravity + force / model.node_mass[:, None])) / drag
     inverse_mass[:, :3] = model.free / (model.node_mass[:, None] * drag)
     prescribe(model, state.x, end, h, u)
+    return drag[:, 0]
 
 
 def integrate(problem: Problem, solution: Solution) -> State:

@@ -10,6 +10,9 @@ from numba import prange
 from numba.extending import overload
 
 from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.bending import bending_products
+from pliant.kernels.cpu.cloth import triangle_products
+from pliant.kernels.cpu.fibres import fibre_products
 from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
@@ -17,7 +20,14 @@ from pliant.kernels.cpu.linalg.two_level import apply_two_level
 from pliant.kernels.cpu.quadratic import point_products
 from pliant.kernels.cpu.springs import spring_products
 from pliant.kernels.cpu.stiffness import add_slots, element_products
-from pliant.kernels.elements import QuadraticProducts, SpringProducts, TetProducts
+from pliant.kernels.elements import (
+    BendingProducts,
+    FibreProducts,
+    QuadraticProducts,
+    SpringProducts,
+    TetProducts,
+    TriangleProducts,
+)
 from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import Augmented, BlockJacobi, ElementMatrix, FactorPreconditioner, TwoLevel
 
@@ -30,6 +40,9 @@ PRODUCTS = {
     TetProducts: (element_products, 12),
     QuadraticProducts: (point_products, 30),
     SpringProducts: (spring_products, 6),
+    TriangleProducts: (triangle_products, 9),
+    BendingProducts: (bending_products, 18),
+    FibreProducts: (fibre_products, 9),
 }
 
 
