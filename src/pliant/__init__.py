@@ -47,6 +47,7 @@ _HOME = {
     "Scene": "scene",
     "SceneError": "errors",
     "Screw": "scene.couplings",
+    "Section": "scene.sections",
     "Simulation": "simulation",
     "Slider": "scene.joints",
     "SolverError": "errors",

@@ -11,14 +11,15 @@ from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
 from pliant.model.wrenches import joint_wrench
 from pliant.readers import contacts as touching
-from pliant.readers import joints, reactions, report, sheets
-from pliant.readers import strain as strains
+from pliant.readers import joints, reactions
+from pliant.readers.fields import FieldReaders
+from pliant.readers.rods import RodState, rod_state
 from pliant.rotations import conjugate, multiply_quaternions, rotation_matrix
 from pliant.running import Run
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.changes import Described
-from pliant.scene.cloth import Cloth
 from pliant.scene.coordinates import Motor
+from pliant.scene.rods import Rod
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
@@ -30,7 +31,7 @@ from pliant.threads import Threads
 PRECISIONS = ("float32", "float64")
 
 
-class Simulation:
+class Simulation(FieldReaders):
     """A scene in motion, with time step `dt` [s].
 
     solver: pliant.Newton() unless another is given. device: where it computes, "cpu". precision: "float32" or "float64"
@@ -94,10 +95,20 @@ class Simulation:
         raise SceneError(f"{shown(body)} is not a soft body of this simulation's scene")
 
     def _rigid(self, body: Rigid) -> int:
-        for i, candidate in enumerate(self.scene.rigid_bodies):
+        for i, candidate in enumerate(self.scene.every_rigid):
             if candidate is body:
                 return i
         raise SceneError(f"{shown(body)} is not a rigid body of this simulation's scene")
+
+    def _rod(self, rod: Rod) -> int:
+        for i, candidate in enumerate(self.scene.rods):
+            if candidate is rod:
+                return i
+        raise SceneError(f"{rod!r} is not a rod of this simulation's scene")
+
+    def rod(self, rod: Rod) -> RodState:
+        """A rod as it is now: points and frames, stretch, shear, curvature and twist, tension, moments and torque."""
+        return rod_state(self.model, self.state, self._rod(rod))
 
     def _nodes(self, body: Soft) -> slice:
         i = self._soft(body)
@@ -161,72 +172,6 @@ class Simulation:
         spin = vector(angular_velocity, "angular_velocity")
         self._set(self._rigid(body), body_velocity=vector(velocity, "velocity"), body_angular_velocity=spin)
 
-    def energy(self) -> report.Energy:
-        """Energies by kind [J]: kinetic, elastic, gravitational, of compliant joints, and their total."""
-        return report.energy(self.model, self.state)
-
-    def momentum(self) -> report.Momentum:
-        """Linear [kg m/s] and angular [kg m2/s] momentum about the origin, of everything that is not static."""
-        return report.momentum(self.model, self.state)
-
-    def deformation_gradient(self, body: Soft) -> np.ndarray:
-        """F = dx/dX (m, 3, 3) per element, X in the coordinates of the body's mesh: its rotation is part of F."""
-        x = self.positions(body)
-        return strains.deformation_gradient(body.mesh, x)
-
-    def strain(self, body: Soft, at: str = "elements", measure: str = "rotated") -> np.ndarray:
-        """Total strain xx, yy, zz, yz, xz, xy with engineering shear (gamma = 2 epsilon).
-
-        at: "elements" (m, 6), or "nodes" (n, 6) for averages weighted by volume. measure: "rotated", the symmetric part
-        of R^T F - I in the element's rotated frame (R = I for the linear law); "green", (F^T F - I)/2 in the axes of
-        the mesh; "small", the symmetric part of the displacement's gradient in world axes.
-        """
-        if choice(measure, "measure", ("rotated", "green", "small")) == "rotated":
-            values = self._fields(body)[0]
-        elif measure == "green":
-            x = self.positions(body)
-            values = strains.mean_green_strain(body.mesh, x)
-        else:
-            values = strains.small_strain(self.deformation_gradient(body), rotation_matrix(body.rotation))
-        return _placed(body, values, at)
-
-    def plastic_strain(self, body: Soft) -> np.ndarray:
-        """Plastic strain (m, 6) per element, as `strain`."""
-        return strains.point_average(self.model.elements, self._soft(body), self.state.plastic_strain)
-
-    def stress(self, body: Soft, at: str = "elements") -> np.ndarray:
-        """Cauchy stress [Pa] xx, yy, zz, yz, xz, xy in world axes; at: "elements" (m, 6), or "nodes" (n, 6) for
-        averages weighted by volume. A body of springs has the mean stress of their tensions over every tet."""
-        return _placed(body, self._fields(body)[1], at)
-
-    def von_mises(self, body: Soft, at: str = "elements") -> np.ndarray:
-        """Von Mises stress [Pa]; at: "elements" (m,), or "nodes" (n,) for averages of these weighted by volume."""
-        return _placed(body, strains.von_mises(self.stress(body)), at)
-
-    def curvature(self, body: Cloth, from_rest: bool = False) -> np.ndarray:
-        """Curvature (m, 3) [1/m] of the triangles of a cloth: 11, 22, 12 in their own axes, along the edge from node 0
-        to 1 and across it; positive where the side of the normals is convex. from_rest: what it is beyond that at
-        rest."""
-        return sheets.curvature(self.model, self.state, self._cloth(body), body.thickness, from_rest)
-
-    def resultants(self, body: Cloth) -> tuple[np.ndarray, np.ndarray]:
-        """Forces [N/m] and moments [N m/m] (m, 3) per width in the triangles of a cloth: 11, 22, 12, axes as of
-        `curvature`."""
-        return sheets.resultants(self.model, self.state, self._cloth(body), body.thickness)
-
-    def plastic_fold(self, body: Cloth) -> np.ndarray:
-        """Plastic strain (m, 3) by bending at the surface of a cloth: 11, 22, 12 (doubled), axes as of `curvature`."""
-        return sheets.plastic_fold(self.model, self.state, self._cloth(body))
-
-    def _cloth(self, body: Cloth) -> int:
-        if not isinstance(body, Cloth):
-            raise SceneError(f"{body!r} is not a cloth")
-        return self._soft(body)
-
-    def _fields(self, body: Soft) -> tuple[np.ndarray, np.ndarray]:
-        """Strain and stress (m, 6) of a body's elements."""
-        return strains.element_fields(self.model, self.state)[self._soft(body)]
-
     @property
     def contacts(self) -> touching.ContactReport:
         """Contacts that carried load in the last step: bodies, points, normals, gaps, forces, whether they stick."""
@@ -240,7 +185,7 @@ class Simulation:
     @property
     def _things(self) -> list:
         """Bodies as contacts count them."""
-        return [*self.scene.soft_bodies, *self.scene.rigid_bodies]
+        return [*self.scene.soft_bodies, *self.scene.every_rigid]
 
     def _thing(self, body) -> int:
         """The number of a body among those."""
@@ -346,12 +291,6 @@ def _read_only(view: np.ndarray) -> np.ndarray:
     view = view.view()
     view.flags.writeable = False
     return view
-
-
-def _placed(body: Soft, values: np.ndarray, at: str) -> np.ndarray:
-    """Values of a body's elements as they are, or as averages at its nodes."""
-    placed = choice(at, "at", ("elements", "nodes"))
-    return values if placed == "elements" else strains.node_average(body.mesh, values)
 
 
 def _matrix(value, shape, name: str) -> np.ndarray:

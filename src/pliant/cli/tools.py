@@ -66,12 +66,16 @@ def check(scene: Path) -> None:
     described, model = recorder.sim.scene, recorder.sim.model
     triangles = model.elements.triangle_count
     tets = model.element_count - triangles
-    masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[~model.static].sum()}
+    own = len(described.rigid_bodies)
+    moving = ~model.static[:own]
+    masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[:own][moving].sum()}
+    points, segments = (sum(len(part(rod)) for rod in described.rods) for part in (list, lambda rod: rod.edges))
+    rods = f", {len(described.rods)} rods ({points} points, {segments} segments)" if described.rods else ""
     click.echo(f"{scene}: a good scene file")
     for body in described.bodies:
         click.echo(f"  {body!r}")
     click.echo(
-        f"{len(model.soft_names)} soft and {len(model.rigid_names)} rigid bodies, {len(model.joint_names)} joints\n"
+        f"{len(model.soft_names)} soft and {own} rigid bodies{rods}, {len(model.joint_names)} joints\n"
         f"{model.node_count} nodes, {tets} tets, {f'{triangles} triangles, ' if triangles else ''}"
         f"{6 * tets + joint_rows(model)} rows without contacts\n"
         f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid\n"

@@ -29,7 +29,8 @@ class Things:
     the user asked for that. thickness (t,) [m]: distance from a surface at which contacts act, NaN where the user does
     not say. rolling, torsional (t,) [m]: largest torques against rolling and turning over the normal force, NaN where
     the user does not say. rule_key (r,): sorted keys of pairs with coefficients of their own, rule_friction,
-    rule_restitution (r,): these, NaN for "as the things say".
+    rule_restitution (r,): these, NaN for "as the things say". family (t,): things with the
+    same number from 0 on do not touch each other.
     """
 
     soft_count: int
@@ -48,17 +49,23 @@ class Things:
     rule_key: np.ndarray
     rule_friction: np.ndarray
     rule_restitution: np.ndarray
+    family: np.ndarray
 
     def __len__(self) -> int:
         return len(self.friction)
 
     def may_touch(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Whether pairs of different things a, b (k,) may touch, (k,) bool."""
-        free = self.collides[a] & self.collides[b] & ~(self.still[a] & self.still[b])
-        free &= ((self.group[a] & self.mask[b]) != 0) & ((self.group[b] & self.mask[a]) != 0)
+        free = self._accept(a, b)
         if len(self.excluded):
             free &= ~self._found(self.excluded, a, b)[1]
         return free
+
+    def _accept(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The same but for pairs that are excluded."""
+        free = self.collides[a] & self.collides[b] & ~(self.still[a] & self.still[b])
+        free &= ((self.group[a] & self.mask[b]) != 0) & ((self.group[b] & self.mask[a]) != 0)
+        return free & ((self.family[a] != self.family[b]) | (self.family[a] < 0))
 
     def _found(self, keys: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where pairs a, b (k,) are among sorted keys, and whether they are."""
@@ -86,11 +93,27 @@ class Things:
 
     def may_touch_others(self) -> np.ndarray:
         """Whether things (t,) may touch any other, or themselves because the user asked for it."""
-        return self.all_pairs(self.insists).any(axis=1)
+        kind, alike, pairs = self._kinds()
+        # how many others of a thing's own and of all kinds accept it, less those that are excluded
+        count = (pairs @ np.bincount(kind, minlength=len(alike)))[kind] - pairs[kind, kind]
+        a, b = self.excluded // max(len(self), 1), self.excluded % max(len(self), 1)
+        apart = pairs[kind[a], kind[b]]
+        count = count - np.bincount(np.concatenate([a[apart], b[apart]]), minlength=len(self))
+        return (count > 0) | self.insists
+
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Things that are alike but for what is excluded: the kind (t,) of each, one of each kind (k,), and whether
+        kinds (k, k) accept each other."""
+        columns = np.stack([self.collides, self.still, self.group, self.mask, self.family], axis=1).astype(np.int64)
+        _, alike, kind = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+        a, b = np.meshgrid(alike, alike, indexing="ij")
+        return kind.ravel(), alike, self._accept(a.ravel(), b.ravel()).reshape(len(alike), len(alike))
 
     def all_pairs(self, itself: np.ndarray | None = None) -> np.ndarray:
         """Whether things (t, t) may touch each other, and on the diagonal themselves, or what `itself` (t,) says."""
-        a, b = np.meshgrid(np.arange(len(self)), np.arange(len(self)), indexing="ij")
-        pairs = self.may_touch(a.ravel(), b.ravel()).reshape(len(self), len(self))
+        kind, _, accepted = self._kinds()
+        pairs = accepted[kind][:, kind]
+        a, b = self.excluded // max(len(self), 1), self.excluded % max(len(self), 1)
+        pairs[a, b] = pairs[b, a] = False
         pairs[np.diag_indices(len(self))] = self.touches_itself if itself is None else itself
         return pairs

@@ -60,7 +60,12 @@ class Elements:
     @cached_property
     def springs(self) -> list[SpringSet]:
         """The sets of springs."""
-        return [own for own in self.sets if not own.facts.volume and own.facts.row_form]
+        return [own for own in self.sets if not own.facts.volume and own.facts.row_form and not own.kind.on_bodies]
+
+    @cached_property
+    def on_bodies(self) -> bool:
+        """Whether any of them join rigid bodies, as those of rods do."""
+        return any(own.kind.on_bodies for own in self.sets)
 
     @cached_property
     def damped(self) -> bool:

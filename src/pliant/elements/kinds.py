@@ -7,13 +7,14 @@ from dataclasses import dataclass
 class Kind:
     """name: in words, for messages. nodes: of an element. points: at which its law is evaluated and plastic strain
     kept; springs have none. row_form: whether the dual family has rows for it; mixed: whether the mixed solver takes
-    it."""
+    it. on_bodies: whether its triples are those of rigid bodies, two each, not of nodes."""
 
     name: str
     nodes: int
     points: int
     row_form: bool
     mixed: bool = False
+    on_bodies: bool = False
 
     @property
     def pairs(self) -> int:
@@ -27,3 +28,4 @@ SPRING = Kind("springs", 2, 0, True, True)
 TRI3 = Kind("triangles of sheets", 3, 1, False)
 FIBRE = Kind("fibres of sheets", 3, 0, False)
 BENDING = Kind("folds between triangles of sheets", 6, 1, False)
+ROD = Kind("segments of rods", 4, 0, False, on_bodies=True)

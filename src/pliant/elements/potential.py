@@ -3,6 +3,7 @@
 import numpy as np
 
 from pliant.elements.elements import Elements
+from pliant.elements.rods import BodyPlaces
 from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
 
@@ -16,6 +17,8 @@ class ElementPotential:
 
     def __init__(self, elements: Elements, node_count: int):
         self.elements, self.node_count = elements, node_count
+        self.count = elements.triple_count if elements.on_bodies else node_count
+        self.start = self.bodies = None
         self.spaces = [own.space() for own in elements.sets]
         self.slots = np.zeros(elements.slot_count + 1)
         self.frames = None
@@ -28,6 +31,7 @@ class ElementPotential:
         potential = cls(elements, len(state.x))
         potential.take_plastic(state.plastic_strain)
         potential.take_laws(state.tangled)
+        potential.take_bodies(state)
         return potential
 
     def take_plastic(self, plastic: np.ndarray) -> None:
@@ -41,17 +45,50 @@ class ElementPotential:
 
     def take_frames(self, x: np.ndarray, rotation: np.ndarray) -> None:
         """Let damping act in the frames at x (n, 3), of which those of tets are `rotation` (point groups, 9, LANES)."""
-        self.frames = [own.frames_at(x, rotation) if own.damped else None for own in self.elements.sets]
+        self.frames = [
+            own.frames_at(self.start if own.kind.on_bodies else x, rotation) if own.damped else None
+            for own in self.elements.sets
+        ]
+
+    def take_bodies(self, state) -> None:
+        """Let rigid bodies start from where they are in a state."""
+        if self.elements.on_bodies:
+            self.start = self.bodies = BodyPlaces.of(state)
+            for own in self.elements.sets:
+                if own.kind.on_bodies:
+                    own.foreseen = None
+
+    def foresee(self, motion: np.ndarray) -> None:
+        """Let elements on rigid bodies foresee their loads after a motion (triples, 3) [m, rad] from here."""
+        for own, _, _, space in self._each():
+            if own.kind.on_bodies:
+                own.foresee(space, motion)
+
+    def restoring(self, share: float) -> np.ndarray:
+        """What pulls rods back to the lengths foreseen for a share of a motion, and no more (n + 2 b, 3) [N], with the
+        sign of a gradient."""
+        self.slots[:] = 0.0
+        for own, _, _, space in self._each():
+            if own.kind.on_bodies:
+                own.restore(space, share, self.slots)
+        return self._gathered()
 
     def _each(self):
         return zip(self.elements.sets, self.laws, self.gradients, self.spaces)
 
-    def evaluate(self, x: np.ndarray, v: np.ndarray | None = None) -> tuple[float, float, np.ndarray]:
+    def evaluate(
+        self, x: np.ndarray, v: np.ndarray | None = None, motion: np.ndarray | None = None
+    ) -> tuple[float, float, np.ndarray]:
         """Energy [J], half of the viscous power [W], and their forces (n, 3) [N] with the sign of a gradient, at
-        positions x and velocities v (n, 3); without velocities, or frames to damp in, elastic ones alone."""
+        positions x and velocities v (n, 3); without velocities, or frames to damp in, elastic ones alone.
+
+        With elements on rigid bodies velocities and forces are of all triples (n + 2 b, 3), torques by the rotation
+        vectors of motion (2 b, 3) [m, rad], by which bodies went from where they started; None: they are there."""
         viscous = v is not None and self.frames is not None
+        if self.elements.on_bodies:
+            self.bodies = self.start if motion is None else self.start.moved(self.elements.device, motion)
         for i, (own, laws, gradients, space) in enumerate(self._each()):
-            own.evaluate(laws, x, gradients, space, self.slots)
+            own.evaluate(laws, self.bodies if own.kind.on_bodies else x, gradients, space, self.slots)
             if viscous and own.damped:
                 own.damp(v, self.frames[i], space, self.slots)
         power = sum(float(space.viscous.sum()) for space in self.spaces) if viscous else 0.0
@@ -83,8 +120,8 @@ class ElementPotential:
         return self._gathered()
 
     def _gathered(self) -> np.ndarray:
-        """Sums (n, 3) of the slots of every node."""
-        out = np.zeros((self.node_count, 3))
+        """Sums (n, 3) of the slots of every node, or of every triple."""
+        out = np.zeros((self.count, 3))
         if self.elements.sets:
             self.elements.device.hyperelastic.gather_nodes(self.slots, *self.elements.adjacency, out)
         return out

@@ -19,7 +19,7 @@ class Anchorer:
         self.node_start = node_start
         self.position, self.rotation = body_position, body_rotation
         self.soft_index = {id(body): i for i, body in enumerate(scene.soft_bodies)}
-        self.rigid_index = {id(body): i for i, body in enumerate(scene.rigid_bodies)}
+        self.rigid_index = {id(body): i for i, body in enumerate(scene.every_rigid)}
 
     def __call__(self, thing, point, frame=NO_FRAME):
         point = np.asarray(point, dtype=float)

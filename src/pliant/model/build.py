@@ -1,5 +1,7 @@
 """From a scene to a model and its first state."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.checks import at_time, device_name
@@ -10,6 +12,7 @@ from pliant.model.colliders import build_colliders
 from pliant.model.joints import build_joints
 from pliant.model.model import Model
 from pliant.model.overlaps import check_overlaps
+from pliant.model.rods import build_rods, stiffness_of_bodies
 from pliant.model.soft import build_soft
 from pliant.model.state import State, first_state
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
@@ -23,11 +26,17 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
     rows, for solvers whose method is rows; device: where it will compute."""
     device = devices.device(device_name(device))
     if not scene.bodies:
-        raise SceneError("the scene has no bodies: add one with scene.add_soft(...) or scene.add_rigid(...)")
-    softs, rigids = scene.soft_bodies, scene.rigid_bodies
+        raise SceneError(
+            "the scene has no bodies: add one with scene.add_soft(...), scene.add_rod(...) or scene.add_rigid(...)"
+        )
+    softs, rigids = scene.soft_bodies, scene.every_rigid
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])
     soft = build_soft(device, softs, node_start, int(node_start[-1]) + 2 * len(rigids))
     bodies = _build_rigid(rigids)
+    rods = build_rods(device, scene, int(node_start[-1]), bodies["rotation"])
+    if rods.set is not None:
+        soft["elements"] = replace(soft["elements"], sets=[*soft["elements"].sets, rods.set])
+    body_stiffness, body_damping = stiffness_of_bodies(rods, int(node_start[-1]), len(rigids))
     more = [own.row_form() for own in soft["elements"].springs] if elements_as_rows else []
     blocks = build_joints(device, scene, node_start, bodies["position"], bodies["rotation"], more)
     colliders = build_colliders(device, scene, node_start, bodies, soft["free"])
@@ -43,6 +52,9 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
         joints=blocks,
         joint_names=[joint.name for joint in scene.joints],
         fragile=_fragile(scene),
+        rods=rods,
+        body_stiffness=body_stiffness,
+        body_damping=body_damping,
         **soft,
         **bodies,
     )

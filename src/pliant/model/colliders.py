@@ -13,6 +13,7 @@ from pliant.collide.things import Things
 from pliant.kernels.collide import DEPTH
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import HULL, MESH
+from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
 from pliant.scene.scene import Scene
 
@@ -22,7 +23,7 @@ THICKNESS = 0.01
 
 def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
     """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
-    softs, rigids = scene.soft_bodies, scene.rigid_bodies
+    softs, rigids = scene.soft_bodies, scene.every_rigid
     things = _things(scene, softs, rigids, bodies["immobile"])
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
@@ -58,6 +59,7 @@ def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Th
         column("rolling_friction"),
         column("torsional_friction"),
         *_rules(scene, both),
+        _families(scene, both),
     )
 
 
@@ -74,8 +76,20 @@ def _excluded(scene: Scene, bodies: list) -> np.ndarray:
         ends = [index[id(thing)] for thing in (joint.things[:1] + joint.things[-1:]) if id(thing) in index]
         if not joint.collide and len(ends) == 2:
             pairs.add((min(ends), max(ends)))
-    pairs |= {tuple(sorted((index[id(rule.a)], index[id(rule.b)]))) for rule in scene.contact_rules if not rule.collide}
+    apart = [(a, b) for rule in scene.contact_rules if not rule.collide for a, b in _ruled(rule)]
+    pairs |= {tuple(sorted((index[id(a)], index[id(b)]))) for a, b in apart + neighbours(scene)}
     return np.array(sorted(i * len(bodies) + j for i, j in pairs), np.int64)
+
+
+def _ruled(rule) -> list[tuple]:
+    """The pairs of things that a rule is about."""
+    return [(a, b) for a in members(rule.a) for b in members(rule.b) if a is not b]
+
+
+def _families(scene: Scene, bodies: list) -> np.ndarray:
+    """For every body (t,) the number of a rod that passes through itself, whose point it is; else -1."""
+    number = {id(point): k for k, rod in enumerate(scene.rods) if not rod.self_contact for point in rod}
+    return np.array([number.get(id(body), -1) for body in bodies], np.int64)
 
 
 def _rules(scene: Scene, bodies: list) -> tuple[np.ndarray, ...]:
@@ -83,9 +97,10 @@ def _rules(scene: Scene, bodies: list) -> tuple[np.ndarray, ...]:
     index, rules = {id(body): i for i, body in enumerate(bodies)}, []
     for rule in scene.contact_rules:
         if rule.collide:
-            i, j = sorted((index[id(rule.a)], index[id(rule.b)]))
-            numbers = (np.nan if value is None else value for value in (rule.friction, rule.restitution))
-            rules.append((i * len(bodies) + j, *numbers))
+            numbers = [np.nan if value is None else value for value in (rule.friction, rule.restitution)]
+            for a, b in _ruled(rule):
+                i, j = sorted((index[id(a)], index[id(b)]))
+                rules.append((i * len(bodies) + j, *numbers))
     keys, friction, restitution = np.array(sorted(rules), float).reshape(-1, 3).T
     return keys.astype(np.int64), friction, restitution
 

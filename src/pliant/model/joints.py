@@ -144,8 +144,12 @@ def _concatenate(parts: list[dict]) -> dict:
 
 
 def _reach(scene: Scene, anchors: Anchors) -> np.ndarray:
-    """Length [m] by which gaps at an anchor are judged: the arm on a body, the size of a face."""
+    """Length [m] by which gaps at an anchor are judged: the arm on a body, a segment of a rod, the size of a face."""
     arm = np.linalg.norm(anchors.local, axis=1) * (anchors.kind == BODY)
+    if scene.rods:
+        least = np.zeros(len(scene.rigid_bodies)).tolist()
+        least += [float(rod.lengths.mean()) for rod in scene.rods for _ in rod]
+        arm = np.where(anchors.kind == BODY, np.maximum(arm, np.array(least)[anchors.index[:, 0] % len(least)]), arm)
     if not (anchors.kind == FACE).any():
         return arm
     nodes = np.concatenate([body.nodes.positions for body in scene.soft_bodies])

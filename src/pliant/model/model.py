@@ -12,6 +12,7 @@ import numpy as np
 from pliant.collide.detect import Colliders
 from pliant.elements.elements import Elements
 from pliant.kernels.device import Device
+from pliant.model.rods import RodTable
 from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
 
@@ -66,6 +67,9 @@ class Model:
     body_forces: list  # (body, force or function, point in the principal frame or None)
     body_torques: list  # (body, torque or function)
     body_radius: np.ndarray  # (b,) bounding radius about the centre of mass [m]
+    body_stiffness: np.ndarray  # (2 b,) mean diagonal entry of what rods resist displacements and turns with [N/m, N m]
+    body_damping: np.ndarray  # (2 b,) the same of its damping [N s/m, N m s]
+    rods: RodTable  # which bodies are points of rods
     # contacts
     colliders: Colliders  # everything that may touch
     # joints

@@ -43,6 +43,7 @@ def grids(sim) -> list[Grid]:
     soft = zip(sim.scene.soft_bodies, element_fields(sim) if sim.scene.soft_bodies else [])
     made = {body.name: _soft_grid(sim, body, fields, bodies.index(body)) for body, fields in soft}
     made |= {body.name: _rigid_grid(sim, body, bodies.index(body)) for body in sim.scene.rigid_bodies}
+    made |= {rod.name: _rod_grid(sim, rod, bodies.index(rod)) for rod in sim.scene.rods}
     found = [made[body.name] for body in bodies if made[body.name] is not None]
     return found + [_drawn_grid(sim, body, bodies.index(body)) for body in sim.scene.soft_bodies if body.drawing]
 
@@ -93,6 +94,28 @@ def _rigid_grid(sim, body, number: int) -> Grid | None:
         mesh[1],
         {"displacement": points - start, "velocity": velocity + np.cross(spin, points - centre)},
         {"body": np.full(len(mesh[1]), number, np.int32)},
+    )
+
+
+def _rod_grid(sim, rod, number: int) -> Grid:
+    """Segments as lines; at these stretch, curvature (about both axes, and twist) [1/m], tension [N], moments and
+    torque [N m]."""
+    state = sim.rod(rod)
+    start = rod.points @ rotation_matrix(rod.rotation).T + np.array(rod.position)
+    return Grid(
+        rod.name,
+        state.points,
+        "line",
+        rod.edges,
+        {"displacement": state.points - start, "velocity": state.velocities},
+        {
+            "body": np.full(len(rod.edges), number, np.int32),
+            "stretch": state.stretch,
+            "curvature": np.column_stack([state.curvature, state.twist]),
+            "tension": state.tension,
+            "moment": np.column_stack([state.moment, state.torque]),
+            "radius": np.full(len(rod.edges), max(rod.section.extents)),
+        },
     )
 
 

@@ -48,7 +48,9 @@ class RunLog:
         steady = sum(self.seconds) - max(self.seconds, default=0.0)
         return {
             "soft_bodies": len(sim.model.soft_names),
-            "rigid_bodies": len(sim.model.rigid_names),
+            "rigid_bodies": len(sim.scene.rigid_bodies),
+            "rods": len(sim.scene.rods),
+            "rod_segments": sum(len(rod.edges) for rod in sim.scene.rods),
             "nodes": sim.model.node_count,
             "tets": sim.model.element_count - sim.model.elements.triangle_count,
             "triangles": sim.model.elements.triangle_count,
@@ -79,7 +81,9 @@ class RunLog:
         energy, sheets = s["energy"], f", {s['triangles']} triangles" if s["triangles"] else ""
         lines = [
             f"bodies      {s['soft_bodies']} soft ({s['nodes']} nodes, {s['tets']} tets{sheets}), "
-            f"{s['rigid_bodies']} rigid, {s['joints']} joints; up to {s['rows']} rows, {s['contacts']} contacts",
+            f"{s['rigid_bodies']} rigid, "
+            + (f"{s['rods']} rods ({s['rod_segments']} segments), " if s["rods"] else "")
+            + f"{s['joints']} joints; up to {s['rows']} rows, {s['contacts']} contacts",
             f"steps       {s['steps']} of {1e3 * s['dt']:.4g} ms, to t = {s['time']:.4g} s",
             f"time        {s['ms_per_step']:.3g} ms per step (median; slowest {s['max_ms_per_step']:.3g}), "
             f"{s['elapsed_s']:.3g} s in all, {s['real_time_factor']:.3g} x real time",

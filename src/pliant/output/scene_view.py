@@ -19,6 +19,7 @@ from pliant.output.drawing.picture import Ground, Legend, Surface
 from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.joint_view import Stroke, joint_strokes
+from pliant.output.rod_view import Tube
 from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
@@ -46,12 +47,14 @@ FLAT_FACED = (shapes.Mesh, shapes.Hull)
 
 @dataclass(frozen=True)
 class Shot:
-    """A moment: time [s], surface points (k, 3) [m] and colour values (k,) of soft bodies, poses of rigid bodies."""
+    """A moment: time [s], surface points (k, 3) [m] and colour values (k,) of soft bodies, poses of rigid bodies,
+    points of rods' surfaces."""
 
     time: float
     points: list[np.ndarray]
     values: list[np.ndarray] | None
     poses: list[tuple[np.ndarray, np.ndarray]]
+    tubes: list[np.ndarray] = ()
     strokes: list[Stroke] = ()
     contacts: ContactForces | None = None
 
@@ -67,7 +70,8 @@ class SceneView:
         self.soft = [Skin(body, shaded=True) for body in sim.scene.soft_bodies]
         self.rigid = [triangulation(body.shape) for body in sim.scene.rigid_bodies]
         self.rigid_colors = _rigid_colors(sim.scene.rigid_bodies)
-        self.rods = _rods(sim.scene)
+        self.arms = _arms(sim.scene)
+        self.tubes = [Tube(rod, k) for k, rod in enumerate(sim.scene.rods)]
 
     def shot(self) -> Shot:
         """The simulation as it is now."""
@@ -76,7 +80,8 @@ class SceneView:
         if self.color != PLAIN:
             values = [skin.at(field).astype(np.float32) for field, skin in zip(node_colors(sim, self.color), self.soft)]
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
-        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses)
+        tubes = [tube.points(sim) for tube in self.tubes]
+        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses, tubes)
         low, high = self.bounds(shot)
         strokes = joint_strokes(sim, self.joints, float(np.linalg.norm(high - low)))
         if not self.contacts:
@@ -87,7 +92,7 @@ class SceneView:
 
     def bounds(self, shot: Shot) -> np.ndarray:
         """Lowest and highest point (2, 3) [m] of everything but planes; down to a floor that is near."""
-        clouds = [points for points in shot.points if len(points)] + self._dots()
+        clouds = [points for points in (*shot.points, *shot.tubes) if len(points)] + self._dots()
         for (points, _), (position, rotation) in self._solids(shot):
             clouds.append(points @ rotation_matrix(rotation).T + position)
         if not clouds:
@@ -141,8 +146,9 @@ class SceneView:
         low, high = self.bounds(shot)
         scale = float(np.linalg.norm(high - low))
         surfaces = self._soft_surfaces(shot) + self._rigid_surfaces(shot)
+        surfaces += [part for tube, points in zip(self.tubes, shot.tubes) for part in tube.surfaces(points)]
         radius = DOT_SHARE * camera.distance
-        surfaces += [_dot(point[0], radius) for point in self._dots()] + self._rod_surfaces(shot, ROD_SHARE * radius)
+        surfaces += [_dot(point[0], radius) for point in self._dots()] + self._arm_surfaces(shot, ROD_SHARE * radius)
         surfaces += _stroke_surfaces(shot.strokes, radius)
         surfaces += arrow_surfaces(shot.contacts, reference_force(self.forces), scale, ROD_SHARE * radius, camera.eye)
         ground, walls = self._planes(shot, camera, scale)
@@ -169,10 +175,10 @@ class SceneView:
                 surfaces.append(Surface(points, mesh[1], color, smooth=not isinstance(body.shape, FLAT_FACED)))
         return surfaces
 
-    def _rod_surfaces(self, shot: Shot, radius: float) -> list[Surface]:
+    def _arm_surfaces(self, shot: Shot, radius: float) -> list[Surface]:
         """Thin rods from rigid bodies to the points where joints hold them, for joints outside the shapes."""
         surfaces = []
-        for body, start, end in self.rods:
+        for body, start, end in self.arms:
             position, rotation = shot.poses[body]
             ends = np.array([start, end]) @ rotation_matrix(rotation).T + position
             surfaces.append(_rod(*ends, radius))
@@ -284,7 +290,7 @@ def _faces_up(body, rotation) -> bool:
     return isinstance(body.shape, shapes.Plane) and (rotation_matrix(rotation) @ body.shape.normal)[2] > 1 - 1e-9
 
 
-def _rods(scene) -> list[tuple[int, np.ndarray, np.ndarray]]:
+def _arms(scene) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """Number of the rigid body, its centre and the joint's point, both in the shape's frame [m]."""
     rods = []
     numbers = {id(body): number for number, body in enumerate(scene.rigid_bodies)}

@@ -12,6 +12,7 @@ from pliant.model.build import build
 from pliant.rotations import multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.cloth import Cloth
+from pliant.scene.rods import Rod
 from pliant.scene.scene import Scene
 from pliant.solve.matrices import joint_matrix, mass_matrix, stiffness_matrix
 
@@ -45,7 +46,7 @@ class Modes:
         if not any(body is candidate for candidate in self.scene.bodies):
             raise SceneError(f"{shown(body)} is not a body of the scene that these modes are of")
         shape = self.shapes[body.name][self._index(k)]
-        return shape if isinstance(body, Soft) else (shape[0], shape[1])
+        return shape if isinstance(body, Soft | Rod) else (shape[0], shape[1])
 
     def displace(self, sim, k: int, scale: float | None = None) -> None:
         """Put the bodies of a simulation of this scene where mode k takes them from the initial state: scale times the
@@ -54,7 +55,7 @@ class Modes:
         scale = self._picture_scale(k) if scale is None else number(scale, "scale")
         for body in self.scene.soft_bodies:
             sim.set_positions(body, body.nodes.positions + scale * self.shapes[body.name][k])
-        for body in self.scene.rigid_bodies:
+        for body in self.scene.every_rigid:
             if not body.static:
                 _place_rigid(sim, body, *(scale * self.shapes[body.name][k]))
 
@@ -72,9 +73,9 @@ class Modes:
 
     def _picture_scale(self, k: int) -> float:
         points = [body.nodes.positions for body in self.scene.soft_bodies]
-        points += [np.array([body.position]) for body in self.scene.rigid_bodies if not body.static]
+        points += [np.array([body.position]) for body in self.scene.every_rigid if not body.static]
         moves = [self.shapes[body.name][k] for body in self.scene.soft_bodies]
-        moves += [self.shapes[body.name][k, :1] for body in self.scene.rigid_bodies]
+        moves += [self.shapes[body.name][k, :1] for body in self.scene.every_rigid]
         size = np.ptp(np.concatenate(points), axis=0).max(initial=0.0) or 1.0
         largest = np.linalg.norm(np.concatenate(moves), axis=1).max(initial=0.0)
         return PICTURE_SHARE * size / largest if largest > 0 else PICTURE_SHARE
@@ -84,7 +85,7 @@ def natural_modes(scene: Scene, n: int, *, mass: str = "lumped", device: str = "
     """The n lowest modes of a scene about its initial state; see Scene.modes."""
     choice(mass, "mass", MASSES)
     model, state = build(scene, device=device)
-    if not model.element_count and not np.any(model.joints.compliance > 0):
+    if not model.elements.sets and not np.any(model.joints.compliance > 0):
         raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")
     free = np.flatnonzero(np.concatenate([model.free.ravel() > 0, np.repeat(~model.static, 6)]))
     _check_count(n, len(free))
@@ -137,6 +138,9 @@ def _shift(scene: Scene, model, pencil: Pencil, free: np.ndarray) -> float:
         scales.append(slender * model.elements.shear_speed[i] ** 2 / length**2)
         nodes = slice(model.node_start[i], model.node_start[i + 1])
         masses[nodes] = model.node_mass[nodes].sum()
+    for rod in scene.rods:  # the lowest bending frequency squared, about (EI / rho A) (pi / L)^4
+        length, stiff = rod.lengths.sum(), min(rod.section.moments) * rod.material.young
+        scales.append(stiff / rod.linear_density * (np.pi / length) ** 4)
     masses[model.node_count :: 2] = model.body_mass[:, None]
     masses[model.node_count + 1 :: 2] = model.body_inertia
     soft = np.flatnonzero(pencil.compliance > 0)
@@ -151,8 +155,10 @@ def _by_body(scene: Scene, model, shapes: np.ndarray) -> dict[str, np.ndarray]:
     found, n = {}, model.node_count
     for i, body in enumerate(scene.soft_bodies):
         found[body.name] = shapes[:, model.node_start[i] : model.node_start[i + 1]]
-    for i, body in enumerate(scene.rigid_bodies):
+    for i, body in enumerate(scene.every_rigid):
         found[body.name] = shapes[:, n + 2 * i : n + 2 * i + 2]
+    for rod, points in zip(scene.rods, model.rods.points):
+        found[rod.name] = shapes[:, n + 2 * points.start : n + 2 * points.stop : 2]
     return found
 
 

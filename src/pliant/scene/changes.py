@@ -11,7 +11,7 @@ from operator import attrgetter, is_
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.scene import Scene
 
-LISTS = ("pins", "forces", "tractions", "pressures", "torques")
+LISTS = ("pins", "forces", "tractions", "pressures", "torques", "winds")
 """What bodies collect by calls after they were made."""
 
 
@@ -22,7 +22,8 @@ class Described:
     def __init__(self, scene: Scene):
         self.scene, self.kept = scene, scene.as_it_is()
         self.whole = _whole(scene)
-        self.things = [(thing, _values(thing)) for thing in (*scene.bodies, *scene.joints)]
+        points = (point for rod in scene.rods for point in rod)
+        self.things = [(thing, _values(thing)) for thing in (*scene.bodies, *points, *scene.joints)]
 
     def difference(self) -> str:
         """What has changed, in words; empty where nothing has."""
@@ -72,4 +73,4 @@ def _difference(thing, before: tuple) -> str:
     for name, old in zip(_names(type(thing)), before):
         if getattr(thing, name) is not old:
             return f"{name} of {thing.name!r} changed"
-    return f"pins, forces, tractions, pressures or torques of {thing.name!r} were added or taken away"
+    return f"pins, forces, tractions, pressures, torques or winds of {thing.name!r} were added or taken away"

@@ -18,6 +18,8 @@ from pliant.scene.cloth import Cloth
 from pliant.scene.contact_options import OVERLAPS, ContactRule
 from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
+from pliant.scene.rods import Rod, make_rod
+from pliant.scene.sections import Section
 from pliant.scene.shapes import Shape
 
 
@@ -30,7 +32,7 @@ class Scene:
 
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     overlaps: str = "resolve"
-    bodies: list[Soft | Rigid] = field(default_factory=list, init=False)
+    bodies: list[Soft | Rigid | Rod] = field(default_factory=list, init=False)
     joints: list = field(default_factory=list, init=False)
     _body_names: dict = field(default_factory=dict, init=False, repr=False)
     _joint_names: set = field(default_factory=set, init=False, repr=False)
@@ -66,6 +68,16 @@ class Scene:
         """The rigid bodies, in the order they were added."""
         return [body for body in self.bodies if isinstance(body, Rigid)]
 
+    @property
+    def rods(self) -> list[Rod]:
+        """The elastic rods, in the order they were added."""
+        return [body for body in self.bodies if isinstance(body, Rod)]
+
+    @property
+    def every_rigid(self) -> list[Rigid]:
+        """The rigid bodies, and after them the points of rods: all that has a place and a frame."""
+        return [*self.rigid_bodies, *(point for rod in self.rods for point in rod)]
+
     def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
         """Add a deformable solid; options: position, rotation, velocity, name, self_contact, drawing, and those of all
         contacts: friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
@@ -86,6 +98,30 @@ class Scene:
         mask, thickness."""
         return self._add(Rigid(shape, **options), "rigid")
 
+    def add_rod(
+        self,
+        points,
+        material: Material,
+        radius: float | None = None,
+        section: Section | None = None,
+        *,
+        edges=None,
+        closed: bool = False,
+        segments: int = 1,
+        **options,
+    ) -> Rod:
+        """Add an elastic rod, at rest in the shape that is given.
+
+        points: a line (n, 3) [m], with closed=True from the last back to the first; or with edges (m, 2), or a mesh
+        with points and edges, a network whose segments meet rigidly. radius [m] of a round rod, or
+        section=pliant.Section...; segments: into how many every edge is cut. Options: normal (direction of the
+        section's first axis), curvature (natural curvature and twist on top of the given shape), straight (the rod is
+        straight at rest but for curvature), stretched (by how much longer the shape is than the rod at rest), position,
+        rotation, velocity, name, self_contact, friction, restitution, collide, group, mask. rod[i] is a point, which
+        takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one.
+        """
+        return self._add(make_rod(points, material, radius, section, edges, closed, segments, **options), "rod")
+
     def _add(self, body, kind: str):
         if body.name is None:
             body.name = _free_name(kind, len(self.bodies), self._body_names)
@@ -95,6 +131,9 @@ class Scene:
             body.set_thickness(body.thickness)
         self._body_names[body.name] = body
         self.bodies.append(body)
+        if isinstance(body, Rod):
+            body.make_bodies()
+            self._body_names |= {point.name: point for point in body}
         return body
 
     def join(self, joint):
@@ -127,7 +166,7 @@ class Scene:
 
     def _has(self, thing) -> bool:
         """Whether something is a body of this scene."""
-        return isinstance(thing, Soft | Rigid) and self._body_names.get(thing.name) is thing
+        return isinstance(thing, Soft | Rigid | Rod) and self._body_names.get(thing.name) is thing
 
     def ignore_contact(self, a: Soft | Rigid, b: Soft | Rigid) -> None:
         """Let two bodies of this scene pass through each other."""

@@ -17,6 +17,7 @@ from pliant.scene.materials import Material, Plasticity
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build_cloth import ClothBuilder
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
+from pliant.scene_file.build_rods import RodBuilder
 from pliant.scene_file.folder import inside
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
 from pliant.scene_file.problems import MOST_WORDS, Problems, did_you_mean, show, show_path
@@ -60,6 +61,8 @@ def build_scene(
         builder.add_cloth(entry, ("cloth", index))
     for index, entry in enumerate(_tables(data, "rigid", list)):
         builder.add_rigid(entry, ("rigid", index))
+    for index, entry in enumerate(_tables(data, "rod", list)):
+        builder.add_rod(entry, ("rod", index))
     for index, entry in enumerate(_tables(data, "joint", list)):
         builder.add_joint(entry, ("joint", index))
     for index, entry in enumerate(_tables(data, "contact", list)):
@@ -145,7 +148,7 @@ def make_material(table: MaterialTable) -> Material:
     return Material(**options)
 
 
-class Builder(ClothBuilder, JointBuilder):
+class Builder(ClothBuilder, RodBuilder, JointBuilder):
     """Fills a scene from tables; whatever is wrong is noted in `problems` and left out."""
 
     def __init__(self, scene: Scene, folder: Path, problems: Problems):

@@ -107,7 +107,7 @@ def _file_of(body: Soft | Rigid) -> Any:
     """The file that the mesh or shape of a body was read from."""
     if isinstance(body, Soft):
         return (body.mesh.source or {}).get("file")
-    return body.shape.path if isinstance(body.shape, SHAPES_OF_ARRAYS) else None
+    return body.shape.path if isinstance(body, Rigid) and isinstance(body.shape, SHAPES_OF_ARRAYS) else None
 
 
 def _still_holds(path: Path, body: Soft | Rigid) -> bool:

@@ -48,7 +48,7 @@ def scene_text(tables: dict[str, Any]) -> str:
         for name, material in tables["materials"].items():
             materials.add(name, block(material))
         document.add("materials", materials)
-    for kind in ("soft", "cloth", "rigid", "joint", "contact"):
+    for kind in ("soft", "cloth", "rigid", "rod", "joint", "contact"):
         if tables[kind]:
             document.add(kind, blocks(tables[kind]))
     text = re.sub(r"\n{3,}", "\n\n", tomlkit.dumps(document))  # values hold no line breaks: text escapes them

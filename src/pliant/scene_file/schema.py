@@ -67,6 +67,7 @@ class SceneTable(Table):
     soft: list[Any] = ()
     cloth: list[Any] = ()
     rigid: list[Any] = ()
+    rod: list[Any] = ()
     joint: list[Any] = ()
     contact: list[Any] = ()
 

@@ -21,6 +21,7 @@ from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.joints import COORDINATES
 from pliant.scene_file.keeper import SHAPES_OF_ARRAYS, MeshKeeper
 from pliant.scene_file.layout import scene_text
+from pliant.scene_file.rods import rod_table
 from pliant.scene_file.run import RunSettings, option_kinds
 from pliant.scene_file.schema import CUSTOM, FILE_LAWS
 from pliant.scene_file.values import FORMAT
@@ -92,7 +93,7 @@ def describe(
     names = [body.name for body in scene.bodies]
     solids = [body for body in scene.soft_bodies if not isinstance(body, Cloth)]
     sheets = [body for body in scene.soft_bodies if isinstance(body, Cloth)]
-    usual = [body.name for body in (*solids, *sheets, *scene.rigid_bodies)]
+    usual = [body.name for body in (*solids, *sheets, *scene.rigid_bodies, *scene.rods)]
     return {
         "gravity": list(scene.gravity),
         **given(scene, "overlaps"),
@@ -100,6 +101,7 @@ def describe(
         "soft": [soft_table(body, mesh(body), drawing) for body in solids],
         "cloth": [cloth_table(body, mesh(body), drawing) for body in sheets],
         "rigid": [rigid_table(body, shape) for body in scene.rigid_bodies],
+        "rod": [rod_table(rod, given, plain, material_table(rod.material)) for rod in scene.rods],
         "joint": [joint_table(joint) for joint in scene.joints],
         "contact": [contact_table(rule) for rule in scene.contact_rules],
     }
@@ -271,7 +273,7 @@ def solver_table(solver: Any) -> Tables:
 def name_materials(tables: Tables) -> Tables:
     """Move the materials of bodies to [materials], each once, named after the first body made of it."""
     named: dict[str, Tables] = {}
-    for body in (*tables["soft"], *tables["cloth"]):
+    for body in (*tables["soft"], *tables["cloth"], *tables["rod"]):
         same_material = (name for name, material in named.items() if material == body["material"])
         name = next(same_material, body["name"])
         named.setdefault(name, body["material"])
@@ -282,9 +284,10 @@ def name_materials(tables: Tables) -> Tables:
 def check_saveable(scene: Scene) -> None:
     """Raise SceneError that names everything in the scene that only Python can say."""
     lines = []
-    for kind in ("soft", "cloth", "rigid"):
+    for kind in ("soft", "cloth", "rigid", "rod"):
         for body in describe(scene, lambda body: {}, lambda body: {})[kind]:
-            lines += [f"{kind} body {body['name']!r}: {line}" for line in unsaveable(body)]
+            what = "rod" if kind == "rod" else f"{kind} body"
+            lines += [f"{what} {body['name']!r}: {line}" for line in unsaveable(body)]
     for joint in map(joint_table, scene.joints):
         lines += [f"joint {joint['name']!r}: {line}" for line in unsaveable(joint)]
     if lines:

@@ -16,7 +16,7 @@ from pliant.solve.dual.row_solver import RowSolver
 from pliant.solve.info import Info
 from pliant.solve.options import Explicit
 from pliant.solve.problem import Problem, Solution
-from pliant.solve.stability import largest_frequency, largest_safe_step
+from pliant.solve.stability import largest_frequency, largest_rod_frequency, largest_safe_step
 
 
 class ExplicitSolver:
@@ -39,10 +39,11 @@ class ExplicitSolver:
     def _check_step(self, model, state, h: float) -> None:
         """Warn when h is longer than the largest step that keeps the stiffest oscillation bounded."""
         self.checked = h
-        if not model.node_count:
+        if not model.elements.sets:
             return
         method = self.options.method
-        frequency = largest_frequency(model, self.forces, state)
+        frequency = largest_frequency(model, self.forces, state) if model.node_count else 0.0
+        frequency = max(frequency, largest_rod_frequency(model, state))
         safe = largest_safe_step(method, frequency, model.elements.largest_damping)
         if safe == 0.0:
             warnings.warn(
@@ -61,8 +62,12 @@ class ExplicitSolver:
         """u = u* + h M^-1 f(x, v), then the impulses of joints and contacts."""
         model, state, prediction, rows, h = problem.model, problem.state, problem.prediction, problem.rows, problem.h
         n, u = model.node_count, prediction.u.copy()
-        force = self.forces(model, state.x, state.v, rows.elements.plastic)
-        u[:n] += h * prediction.inverse_mass[:n, :3] * force
+        force = self.forces.of_state(model, state, rows.elements.plastic)
+        u[:n] += h * prediction.inverse_mass[:n, :3] * force[:n]
+        if model.elements.on_bodies:
+            mobility = prediction.inverse_mass[n:][:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
+            mobility[0::2, [0, 1, 2], [0, 1, 2]] = prediction.inverse_mass[n::2, :3]
+            u[n:] += h * np.einsum("tij,tj->ti", mobility, force[n:])
         change, impulse, info = self.rows.solve_rows(problem, rows.table, u, prediction.inverse_mass)
         info.solver = "explicit symplectic"
         return Solution(u + change, impulse, info)
@@ -112,9 +117,15 @@ class Forces:
     def __init__(self, model):
         self.potential = ElementPotential(model.elements, model.node_count)
 
+    def of_state(self, model, state, plastic: np.ndarray) -> np.ndarray:
+        """Those at a state, with torques of rods on rigid bodies: of all triples (n + 2 b, 3) where there are any."""
+        self.potential.take_bodies(state)
+        v = state.velocity_triples() if model.elements.on_bodies else state.v
+        return self(model, state.x, v, plastic)
+
     def __call__(self, model, x: np.ndarray, v: np.ndarray, plastic: np.ndarray) -> np.ndarray:
         potential, elements = self.potential, self.potential.elements
         potential.take_plastic(plastic)
         if elements.damped:
             potential.take_frames(x, elements.deform(x)[0])
-        return -potential.evaluate(x, v)[2]
+        return -potential.evaluate(x, v)[2] if potential.start is None else -potential.evaluate(x, v)[2][: len(v)]

@@ -36,6 +36,7 @@ def check_solver(options, model) -> None:
     """Refuse what the solver of these options cannot honour."""
     if not isinstance(options, Newton | Mixed):
         _refuse_torques(options, model)
+    _refuse_rods(options, model)
     if isinstance(options, Newton):
         _refuse_flow(model)
     elif isinstance(options, Mixed):
@@ -63,6 +64,18 @@ def _refuse_torques(options, model) -> None:
             raise SceneError(
                 f"pliant.{type(options).__name__} has no {name}_friction, which body {body!r} has; use pliant.Newton()"
             )
+
+
+def _refuse_rods(options, model) -> None:
+    """Rods are elements of Newton's method and of symplectic steps."""
+    if not model.rods.names or isinstance(options, Newton):
+        return
+    if isinstance(options, Explicit) and options.method == "symplectic":
+        return
+    raise SceneError(
+        f"rod {model.rods.names[0]!r}: rods are solved by pliant.Newton() and by pliant.Explicit(method='symplectic'), "
+        f"not by {options!r}"
+    )
 
 
 def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:
@@ -158,6 +171,8 @@ def _what_needs_rows(model) -> str:
         return f"joints, such as {model.joint_names[0]!r}"
     names = [*model.soft_names, *model.rigid_names]
     things = model.colliders.things
+    if not things.may_touch_others().any():
+        return ""
     pairs = np.argwhere(things.all_pairs(things.insists))
     for a, b in pairs:
         if a != b:

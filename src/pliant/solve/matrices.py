@@ -42,7 +42,7 @@ def mass_matrix(model, state, consistent: bool = False) -> csc_matrix:
         bodies[2 * i + 1] = (turn * model.body_inertia[i]) @ turn.T
     nodes, last = np.arange(n), n + np.arange(len(bodies))
     parts = [] if consistent else [(nodes, nodes, model.node_mass[:, None, None] * np.eye(3))]
-    for own in model.elements.sets if consistent else []:
+    for own in [own for own in model.elements.sets if consistent and not own.kind.on_bodies]:
         mass, connect = own.consistent_mass(model.rest), own.connectivity
         for i, j in np.ndindex(mass.shape[1:]):
             parts.append((connect[:, i], connect[:, j], mass[:, i, j, None, None] * np.eye(3)))

@@ -9,6 +9,7 @@ or linear in their frames at its start ("warped"). Explicit steps solve for impu
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.elements.rods import body_sizes
 from pliant.kernels.joints import BODY
 from pliant.solve.problem import Problem, Solution
 
@@ -32,6 +33,9 @@ def residual(problem: Problem, solution: Solution, equations: str) -> float:
         balance, *parts = kernels.balance.balance_squares(*motion, internal, h, rows, weight)
         errors = _row_errors(problem, solution, weight)
     rounding = kernels.balance.rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
+    if model.elements.on_bodies:
+        numbers = (model.body_stiffness, body_sizes(problem.state), h * EPSILON, weight[model.node_count :])
+        rounding += kernels.balance.rounding_square(*numbers)
     rounding += STEADY**2 * kernels.linalg.triples.quadratic_diagonal(problem.mass, solution.u)
     total = errors if equations == "explicit" else max(balance - rounding, 0.0) + errors
     return float(np.sqrt(total / max(parts))) if max(parts) > rounding else 0.0
@@ -44,6 +48,7 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
     n = model.node_count
     stiffness, out = np.zeros(model.triple_count), np.empty((model.triple_count, 3))
     stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)
+    stiffness[n:] = h * (h * model.body_stiffness + model.body_damping)
     points = blocks.points
     if len(points):
         impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
@@ -61,17 +66,20 @@ def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np
     model, state, h = problem.model, problem.state, problem.h
     if solution.internal is not None:
         return solution.internal
-    if not model.node_count or equations == "explicit":
-        return np.zeros((model.node_count, 3))
-    v, elements = np.ascontiguousarray(solution.u[: model.node_count]), problem.rows.elements
-    potential = ElementPotential(model.elements, model.node_count)
+    n, potential = model.node_count, ElementPotential(model.elements, model.node_count)
+    if not potential.count or equations == "explicit":
+        return np.zeros((n, 3))
+    v, elements = np.ascontiguousarray(solution.u[:n]), problem.rows.elements
     if equations == "warped":
         return potential.warped_step(elements, v, h) / h
     potential.take_plastic(elements.plastic)
     potential.take_laws(solution.tangled)
     if model.elements.damped:
         potential.take_frames(state.x, elements.rotation)
-    return potential.evaluate(state.x + h * v, v)[2]
+    potential.take_bodies(state)
+    if not model.elements.on_bodies:
+        return potential.evaluate(state.x + h * v, v)[2]
+    return potential.evaluate(state.x + h * v, solution.u, h * solution.u[n:])[2]
 
 
 def _row_errors(problem: Problem, solution: Solution, weight: np.ndarray) -> float:

@@ -3,6 +3,10 @@
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from pliant.linalg.connectivity import lower_pairs
+from pliant.rotations import rotation_matrix
+from pliant.solve.matrices import element_blocks
+
 # Displacement, relative to the size of the bodies, of the differences that stand for the stiffness matrix.
 DIFFERENCE = 1e-6
 SAMPLES = 1200
@@ -36,6 +40,35 @@ def largest_frequency(model, forces, state) -> float:
     except ArpackNoConvergence as failure:
         squares = failure.eigenvalues
     return float(np.sqrt(np.abs(squares).max(initial=0.0)))
+
+
+def largest_rod_frequency(model, state) -> float:
+    """The largest w [rad/s] of rods at the state; 0 without any. A bound: the largest of single segments with the
+    masses at their ends (Irons and Treharne 1971)."""
+    own = model.rods.set
+    if own is None:
+        return 0.0
+    blocks = element_blocks(model, state)[own.first_block :].reshape(-1, own.kind.pairs, 9)[own.lanes]
+    matrix = np.zeros((own.count, 4, 3, 4, 3))
+    for place, (i, j) in enumerate(lower_pairs(own.kind.nodes)):
+        block = blocks[:, place].reshape(-1, 3, 3)
+        matrix[:, i, :, j] = block
+        matrix[:, j, :, i] = block.transpose(0, 2, 1)
+    bodies = (own.connectivity[:, [0, 2]] - model.node_count) // 2
+    shared = np.bincount(bodies.ravel(), minlength=model.body_count)  # a point's mass is shared by its segments
+    inverse = inverse_masses(model, state)[own.connectivity] * np.repeat(shared[bodies], 2, axis=1)[:, :, None, None]
+    product = np.einsum("maij,majbk->maibk", inverse, matrix).reshape(-1, 12, 12)
+    return float(np.sqrt(np.abs(np.linalg.eigvals(product)).max(initial=0.0)))
+
+
+def inverse_masses(model, state) -> np.ndarray:
+    """Inverse masses (triples, 3, 3), zero for what is static; nodes are left out."""
+    out, n = np.zeros((model.triple_count, 3, 3)), model.node_count
+    for b in np.flatnonzero(~model.static):
+        turn = rotation_matrix(state.body_rotation[b])
+        out[n + 2 * b] = np.eye(3) / model.body_mass[b]
+        out[n + 2 * b + 1] = (turn / model.body_inertia[b]) @ turn.T
+    return out
 
 
 def amplification(method: str, h: float, frequency: float, damping: float) -> float:

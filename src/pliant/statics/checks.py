@@ -24,12 +24,17 @@ def refuse_free_motions(model, state) -> list[str]:
     links = _links(model, bodies)
     held = {i for i in range(len(names)) if rank[i] == 6 and any(pin_of == i for pin_of in _pinned_bodies(model))}
     held |= {i for i, j in links if j < 0}
-    while True:
-        more = {i for i, j in links if j in held} | {j for i, j in links if i in held and j >= 0}
-        if more <= held:
-            break
+    beside: dict[int, list[int]] = {}
+    for i, j in links:
+        beside.setdefault(j, []).append(i)
+        beside.setdefault(i, []).append(j)
+    waiting = list(held)
+    while waiting:
+        more = {i for i in beside.get(waiting.pop(), []) if i >= 0 and i not in held}
         held |= more
-    loose = [i for i in range(len(names)) if i not in held and not _may_touch(model, bodies)[i]]
+        waiting.extend(more)
+    touches = _may_touch(model, bodies)
+    loose = [i for i in range(len(names)) if i not in held and not touches[i]]
     if loose:
         raise SceneError(
             f"equilibrium: {', '.join(repr(names[i]) for i in loose)} can move or turn as a whole without resistance; "
@@ -63,7 +68,16 @@ def _links(model, bodies) -> list[tuple[int, int]]:
             else:
                 ends.append(int(np.searchsorted(model.node_start, side.index[k, 0], side="right") - 1))
         links += [(i, j) for i, j in (ends, ends[::-1]) if i >= 0]
-    return links
+    return links + _rod_links(model, number)
+
+
+def _rod_links(model, number: dict[int, int]) -> list[tuple[int, int]]:
+    """The same of points that segments of rods connect."""
+    if model.rods.set is None:
+        return []
+    points = (model.rods.set.connectivity[:, [0, 2]] - model.node_count) // 2
+    ends = [[number.get(int(b), -1) for b in pair] for pair in points]
+    return [(i, j) for pair in ends for i, j in (pair, pair[::-1]) if i >= 0]
 
 
 def _own_rows(model, state, soft: int) -> np.ndarray:

@@ -30,6 +30,8 @@ STATIC_DIRECT_WORK = 1e7
 LONG = 1e6
 # First step [s] of a scene with rigid bodies or contacts, its growth, and the largest turn [rad] of a body in a step.
 FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
+# The same where only rods turn, which have no rows.
+LARGEST_ROD_TURN = 1.5
 # Most steps for one load, and how often a load step that fails is halved.
 MOST_STEPS, MOST_HALVINGS = 400, 6
 # Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
@@ -63,6 +65,8 @@ class Loading:
     def __init__(self, sim: Simulation, time: float, long: bool):
         self.sim, self.time, self.solver = sim, time, sim.working_solver
         self.long = long and not self._may_touch()
+        only_rods = bool(sim.model.rods.names) and not len(sim.model.joints.family)
+        self.largest_turn = LARGEST_ROD_TURN if only_rods else LARGEST_TURN
         self.length = sim.dt  # [s] of the step whose impulses the state holds
         points = _points(sim.state)
         self.size = max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
@@ -106,7 +110,7 @@ class Loading:
             state, sim.info = integrate(problem, solution), solution.info
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
-            if turn > LARGEST_TURN or (not sim.info.converged and not self.long):
+            if turn > self.largest_turn or (not sim.info.converged and not self.long):
                 h *= 0.25
                 if h < 1e-6:
                     raise SolverError("the step length fell to nothing")
@@ -190,4 +194,5 @@ def _imbalance(model, state, h: float) -> float:
     multiply_diagonal = model.device.linalg.triples.multiply_diagonal
     force = multiply_diagonal(mass, free * after) / h
     applied = multiply_diagonal(mass, free * prediction.u) / h
-    return float(np.abs(force).max(initial=0.0) / max(np.abs(applied).max(initial=0.0), 1e-300))
+    largest = max(np.abs(applied).max(initial=0.0), model.rods.largest_load(state))
+    return float(np.abs(force).max(initial=0.0) / max(largest, 1e-300))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.elements.rods import body_sizes
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.lanes import LANES
 from pliant.rows.potential import JointsAhead, RowPotential
@@ -26,6 +27,10 @@ TOUCHING = (1e-5, 1e-4, 1e-4)
 BLUR = 1e-15
 # Rounding of a node's elastic force, relative to its stiffness times its distance from the origin.
 EPSILON = 1e-14
+# Rounding of quaternions.
+TURN_ROUNDING = 1e-14
+# The most [rad] that an iteration turns a point of a rod by.
+LARGEST_TURN = 0.5
 
 
 class Increment:
@@ -49,6 +54,7 @@ class Increment:
         self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         self._take_rows(warm_impulses(state.impulses, rows))
         elements.take_plastic(rows.elements.plastic)
+        elements.take_bodies(state)
         if elements.elements.damped:
             elements.take_frames(self.x, rows.elements.rotation)
         self.tangled = renew_tangles(model, elements, state, h)
@@ -56,6 +62,7 @@ class Increment:
         self.predicted = slowed(model, prediction.u, excess) if excess.any() else prediction.u
         self.push = self.device.linalg.triples.multiply_diagonal(self.mass, self.predicted)
         elements.take_laws(self.tangled)
+        self.slip = 0.0 if elements.start is None else TURN_ROUNDING
         # what energies of elements, differences of numbers of the size of their stiffness, are rounded by [J]
         self.blur = BLUR * sum(float(np.vdot(own.mu, own.volume)) for own in model.elements.volumes)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
@@ -134,17 +141,21 @@ class Increment:
         n = self.model.node_count
         stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
+        if self.elements.count > n:
+            stiffness = self.h * (self.h * self.model.body_stiffness + self.model.body_damping)
+            mobility[n:] /= 1 + stiffness[:, None] * mobility[n:, :3].max(axis=1, keepdims=True)
         return mobility
 
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
-        h, n = self.h, self.model.node_count
+        h, n, count = self.h, self.model.node_count, self.elements.count
         gradient = np.empty_like(u)
         value = self.device.balance.inertia_terms(self.mass, self.push, u, gradient)
-        if n:
+        if count:
             v = np.ascontiguousarray(u[:n])
-            self.energy, power, self.elastic = self.elements.evaluate(self.x + h * v, v)
-            gradient[:n] += h * self.elastic
+            moving = (v,) if count == n else (u, h * u[n:])
+            self.energy, power, self.elastic = self.elements.evaluate(self.x + h * v, *moving)
+            gradient[:count] += h * self.elastic
             value += self.energy + h * power
             if self.following:
                 work, force = self.following.evaluate(v)
@@ -163,12 +174,26 @@ class Increment:
         found["rows"] = self._rows_at(u)
         return Solution(u, rows.best_impulses(), info, **found)
 
+    def longest(self, direction: np.ndarray) -> float:
+        """The part of a direction (triples, 3) that turns no point of a rod by more than its segments can tell."""
+        if self.elements.count == self.model.node_count:
+            return 1.0
+        turn = self.h * float(np.abs(direction[self.model.node_count + 1 :: 2]).max(initial=0.0))
+        return min(1.0, LARGEST_TURN / max(turn, 1e-300))
+
     def internal_forces(self, u: np.ndarray) -> np.ndarray:
         """Forces (n, 3) [N] of elements and of what pressures change, with the sign of a gradient, at u, where they
         were evaluated last."""
         if not self.following:
             return self.elastic
-        return self.elastic + self.following.evaluate(u[: self.model.node_count])[1] / self.h
+        found, n = self.elastic.copy(), self.model.node_count
+        found[:n] += self.following.evaluate(u[:n])[1] / self.h
+        return found
+
+    def rod_torque(self, gradient: np.ndarray) -> np.ndarray:
+        """What the torques (b, 3) [N m s] of rods are more at the end of the step than seen from its start."""
+        seen = gradient[self.model.node_count + 1 :: 2]
+        return self.h * (seen - self.elements.bodies.moments(self.device, seen))
 
     def tangle_the_infinite(self) -> bool:
         """Take bodies whose energy, last evaluated, is not finite as tangled; whether there are any."""
@@ -179,14 +204,23 @@ class Increment:
         return bool(bodies.any())
 
     def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
-        """Where the nodes come to lie, and their elastic energy there, as last evaluated; None if not of their laws."""
-        usual = self.model.node_count and not self.tangled.any()
-        return (self.x + self.h * u[: self.model.node_count], self.energy) if usual else None
+        """Where nodes, and points of rods, come to lie, and their elastic energy there, as last evaluated; None if not
+        of their laws."""
+        if not self.elements.count or self.tangled.any():
+            return None
+        return self._places(self.x + self.h * u[: self.model.node_count], self.elements.bodies), self.energy
+
+    def _places(self, x: np.ndarray, bodies) -> np.ndarray:
+        """All numbers that elements are evaluated at."""
+        return x if bodies is None else np.concatenate([x.ravel(), bodies.position.ravel(), bodies.rotation.ravel()])
 
     def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
         """Phi [J] at velocities that are zero where they are free, before anything flows; known: what `end` said of
         the last step."""
-        if known is None or np.any(rest) or self.tangled.any() or not np.array_equal(self.x, known[0]):
+        here = self._places(self.x, self.elements.start)
+        # orientations are rounded once more when a step ends
+        close = known is not None and known[0].shape == here.shape and np.abs(known[0] - here).max() <= self.slip
+        if not close or np.any(rest) or self.tangled.any():
             self.elements.take_plastic(self.problem.state.plastic_strain)
             value, _ = self.evaluate(rest)
             self.elements.take_plastic(self.problem.rows.elements.plastic)
@@ -241,6 +275,10 @@ class Increment:
         model = self.model
         numbers = (model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
         elastic = self.device.balance.rounding_energy(*numbers)
+        if self.elements.count > model.node_count:
+            inertia = np.stack([model.body_mass, model.body_inertia.min(axis=1)], axis=1).ravel()
+            numbers = (model.body_stiffness, inertia, body_sizes(self.problem.state), EPSILON, self.h)
+            elastic += self.device.balance.rounding_energy(*numbers)
         return elastic + self.row_potential.rounding()
 
     def element_terms(self, project: bool = True) -> list:

@@ -8,14 +8,11 @@ from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.increment import Increment
+from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.sweeping import may_sweep, sweep
 
-# Armijo's constant.
-SUFFICIENT = 1e-4
-# Trials of a line search, and the slope at its end, relative to that at its start, that counts as overshooting.
-MOST_TRIALS, OVERSHOOT = 30, 0.3
-# Further steps with the same matrix that bring a step back to where joints fit.
-MOST_CORRECTIONS = 4
+# Trials of a line search.
+MOST_TRIALS = 30
 # How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
 CLOSING, SLOW = 1e-3, 0.5
 # Such corrections where joints fit and are not in balance, and how exactly they are solved for.
@@ -170,7 +167,9 @@ def _met(
     info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
     lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
     info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
-    if info.residual > tolerance:
+    # a contact that moved on along a rod carries no load at first, which is little beside the motion of a long rod
+    early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE
+    if info.residual > tolerance or (early and not criterion.fits(point.u, info, tolerance, False)):
         return point, False
     if potential.clear and potential.penetration(point.u) <= PENETRATION:
         return point, True
@@ -202,12 +201,14 @@ def _direction(potential: Increment, system, gradient, last: float | None, exact
     compression, it is projected after all."""
     rows = potential.row_potential
     size = system.local_norm(gradient)
-    forcing = _clip(0.9 * (size / last) ** 2) if last else FIRST_FORCING
+    wanted = 0.9 * (size / last) ** 2 if last else FIRST_FORCING
+    forcing = min(max(wanted, SMALLEST_FORCING), LARGEST_FORCING)
     if potential.following:
         direction, products = solve_following(system, potential.following, -gradient, forcing)
     else:
         direction, products = system.solve(-gradient, forcing)
     rows.foresee(direction)
+    potential.elements.foresee(potential.h * direction)
     slope = float(system.dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
         _assemble(potential, system, False)
@@ -243,11 +244,16 @@ def _line_search(potential: Increment, system, point: Point, found: _Direction) 
     taken instead, which is near the lowest point (the potential of contacts has kinks). Following pressures have no
     potential: with them it also counts when the gradient's size is halved.
     """
-    slope, best, factor = found.slope, None, 1.0
+    slope, best, factor = found.slope, None, potential.longest(found.direction)
     allowance = 100 * ROUNDING * (abs(point.value) + abs(slope)) + potential.blur
-    trial = point.u + found.direction
+    trial = point.u + factor * found.direction
     new = Point(trial, *potential.evaluate(trial))
-    if potential.row_potential.joints.slices and slope < 0.0:
+    if potential.elements.elements.on_bodies and slope < 0.0:
+        bent, short = back_to_length(potential, system, point, new, found, factor, allowance)
+        if bent is not None:
+            return Point(*bent), short
+        new = Point(trial, *potential.evaluate(trial))
+    elif potential.row_potential.joints.slices and slope < 0.0:
         bent = _back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
         if bent is not None:
             return bent, 1.0
@@ -352,7 +358,3 @@ def _back_to_joints(potential: Increment, system, new: Point, most: float, found
         new, products = _restored(potential, system, new.u)
         found.products += products
     return new if np.isfinite(new.value) and new.value <= most else None
-
-
-def _clip(forcing: float) -> float:
-    return min(max(forcing, SMALLEST_FORCING), LARGEST_FORCING)

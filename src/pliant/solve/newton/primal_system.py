@@ -45,10 +45,12 @@ class PrimalSystem:
         self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
         # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
-        small = self.count <= min(direct_work / 5, MOST_TRIPLES) or self.pieces.count > MOST_PIECES
+        # float32 iterations are too little for thin rods
+        needed = self.pieces.count > MOST_PIECES or model.elements.on_bodies
+        small = self.count <= min(direct_work / 5, MOST_TRIPLES) or needed
         if linear == "cholesky" or (linear == "auto" and small):
             factors = FactorPattern(model, joints, self.free)
-            if linear == "cholesky" or factors.work <= direct_work or self.pieces.count > MOST_PIECES:
+            if linear == "cholesky" or factors.work <= direct_work or needed:
                 self.factors = factors
         self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
@@ -153,6 +155,10 @@ class PrimalSystem:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
         if self.library:
             return self._solve_library(b * self.free, tolerance)
+        if self.elements.on_bodies and self.factors and len(self.rows.start) - 1 == self.joint_slices:
+            direction, products = self.roughly_solve(b, tolerance)  # without contacts factors are the whole matrix
+            self.indefinite = float(self.dot(b, direction)) < 0.0
+            return direction, products
         # of unit size, so that no number of a float32 solve is denormal
         size = np.abs(b).max(initial=1e-300)
         right = self.pattern.pack(b * self.free / size, self.dtype)

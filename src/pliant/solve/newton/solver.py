@@ -102,6 +102,9 @@ class NewtonSolver:
         info.rows = int(model.device.table.count_rows(table.start, table.jacobian))
         if rows.joints.slices:
             solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices])
+        if model.elements.on_bodies:
+            late = 0.0 if solution.late_torque is None else solution.late_torque
+            solution.late_torque = late + potential.rod_torque(potential.elastic)
         solution.memory = {"change": u - problem.prediction.u}
         return solution
 

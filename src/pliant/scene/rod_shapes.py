@@ -1,0 +1,207 @@
+"""The geometry of rods: segments and their frames, and the shapes by which points touch others."""
+
+import warnings
+
+import numpy as np
+
+from pliant.errors import SceneError
+from pliant.rotations import conjugate, matrix_quaternion, multiply_quaternions, rotation_matrix
+from pliant.scene.shapes import Box, Capsule, Sphere
+
+# Segments shorter than this part of the rod's size have no direction.
+SHORTEST = 1e-9
+
+
+def split_edges(points, edges, closed: bool, segments) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 3) and edges (m, 2), every given edge in so many segments; without edges the points are one line."""
+    points = np.array(points, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.all(np.isfinite(points)):
+        raise SceneError(f"a rod needs at least two points of 3 finite numbers, got an array of shape {points.shape}")
+    if not isinstance(segments, int | np.integer) or isinstance(segments, bool) or segments < 1:
+        raise SceneError(f"segments must be a whole number from 1 on, got {segments!r}")
+    if edges is None:
+        line = np.arange(len(points))
+        edges = np.stack([line[:-1], line[1:]], axis=1)
+        edges = np.concatenate([edges, [[len(points) - 1, 0]]]) if closed else edges
+    elif closed:
+        raise SceneError("a rod with edges=... is closed where its edges close it; closed=True is for lines of points")
+    edges = np.asarray(edges)
+    if edges.ndim != 2 or edges.shape[1] != 2 or not len(edges) or not np.issubdtype(edges.dtype, np.integer):
+        raise SceneError(f"edges must be whole numbers (m, 2), got an array of shape {edges.shape}")
+    if edges.min() < 0 or edges.max() >= len(points):
+        raise SceneError(f"edges must name points 0 to {len(points) - 1}, got {int(edges.min())} to {int(edges.max())}")
+    _check_edges(points, edges)
+    if segments == 1:
+        return points, edges.astype(np.int64)
+    share = np.arange(1, segments) / segments
+    first, second = points[edges[:, 0]], points[edges[:, 1]]
+    more = first[:, None] + share[None, :, None] * (second - first)[:, None]
+    inside = len(points) + np.arange(len(edges) * (segments - 1)).reshape(len(edges), -1)
+    chain = np.concatenate([edges[:, :1], inside, edges[:, 1:]], axis=1)
+    pairs = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
+    return np.concatenate([points, more.reshape(-1, 3)]), pairs.astype(np.int64)
+
+
+def _check_edges(points: np.ndarray, edges: np.ndarray) -> None:
+    """Raise at segments without length, edges said twice, points without an edge."""
+    length = np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1)
+    size = float(np.ptp(points, axis=0).max())
+    bad = np.flatnonzero(length <= SHORTEST * max(size, 1e-300))
+    if len(bad):
+        i, j = edges[bad[0]]
+        raise SceneError(
+            f"segment {int(bad[0])} of a rod has no length: points {i} and {j} are both at {points[i].tolist()}"
+        )
+    keys = np.sort(edges, axis=1) @ [len(points), 1]
+    unique, place = np.unique(keys, return_index=True)
+    if len(unique) < len(edges):
+        twice = int(np.setdiff1d(np.arange(len(edges)), place)[0])
+        raise SceneError(f"edge {twice} of a rod, {edges[twice].tolist()}, is there twice")
+    alone = np.setdiff1d(np.arange(len(points)), edges)
+    if len(alone):
+        raise SceneError(f"point {int(alone[0])} of a rod has no edge")
+
+
+def edge_frames(points: np.ndarray, edges: np.ndarray, normal) -> np.ndarray:
+    """Frames (m, 3, 3) of segments, the third column along each. The first is the normal's part across it; without one,
+    frames follow each other along the edges with as little turn as possible."""
+    along = points[edges[:, 1]] - points[edges[:, 0]]
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    if normal is None:
+        first = _carried(along, edges)
+    else:
+        first = np.asarray(normal, dtype=float)
+        if first.shape not in ((3,), along.shape) or not np.all(np.isfinite(first)):
+            raise SceneError(f"normal must be 3 finite numbers, or an array ({len(along)}, 3), got {normal!r}")
+        first = first - np.sum(first * along, axis=1)[:, None] * along
+        size = np.linalg.norm(first, axis=1)
+        if size.min() <= 1e-9:
+            raise SceneError(f"the normal of segment {int(np.argmin(size))} of a rod lies along it, or is zero")
+        first = first / size[:, None]
+    return np.stack([first, np.cross(along, first), along], axis=2)
+
+
+def _carried(along: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """First axes (m, 3), carried from an edge to the next one that begins where it ends by the smallest rotation."""
+    out = np.zeros_like(along)
+    for k, t in enumerate(along):
+        if k and edges[k, 0] == edges[k - 1, 1] and np.array_equal(t, along[k - 1]):
+            out[k] = out[k - 1]
+            continue
+        if k and edges[k, 0] == edges[k - 1, 1] and along[k - 1] @ t > -0.999:
+            v = np.cross(along[k - 1], t)
+            before = out[k - 1]
+            new = before + np.cross(v, before) + np.cross(v, np.cross(v, before)) / (1 + along[k - 1] @ t)
+        else:
+            axis = np.eye(3)[np.argmin(np.abs(t))]
+            new = axis - (axis @ t) * t
+        new = new - (new @ t) * t
+        out[k] = new / np.linalg.norm(new)
+    return out
+
+
+def straight_ends(frames: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Frames (m, 2, 3, 3) at both ends of the segments of a line, open or closed: midway between those of the segments
+    that meet there, so that a straight line of them is without strain; at free ends turned on by as much."""
+    after, before = {int(i): m for m, i in enumerate(edges[:, 0])}, {int(j): m for m, j in enumerate(edges[:, 1])}
+    if len(after) < len(edges) or len(before) < len(edges):
+        raise SceneError("straight=True is for lines of points, open or closed, not for networks")
+    quaternions = np.array([matrix_quaternion(frame) for frame in frames])
+    ends = np.full((len(edges), 2, 4), np.nan)
+    for m, (i, j) in enumerate(edges.tolist()):
+        for end, other in ((0, before.get(i)), (1, after.get(j))):
+            if other is not None:
+                mean = quaternions[m] + np.sign(quaternions[m] @ quaternions[other] or 1.0) * quaternions[other]
+                ends[m, end] = mean / np.linalg.norm(mean)
+    for m in range(len(edges)):
+        for end in range(2):
+            if np.isnan(ends[m, end, 0]):  # as far from the middle as the other end; of one segment, the middle itself
+                other = quaternions[m] if np.isnan(ends[m, 1 - end, 0]) else ends[m, 1 - end]
+                turn = multiply_quaternions(quaternions[m], conjugate(other))
+                ends[m, end] = multiply_quaternions(turn, quaternions[m])
+    return np.array([[rotation_matrix(q) for q in pair] for pair in ends])
+
+
+def segments_around(count: int, edges: np.ndarray) -> list[list[int]]:
+    """The segments at each of so many points."""
+    around: list[list[int]] = [[] for _ in range(count)]
+    for k, (i, j) in enumerate(edges.tolist()):
+        around[i].append(k)
+        around[j].append(k)
+    return around
+
+
+def point_shapes(rod, around: list[list[int]]) -> list[tuple]:
+    """For every point of a rod its shape, its frame (3, 3) and where the point lies in the shape's frame (3,).
+
+    A point between two segments reaches halfway into both, or up to a point where more meet or the rod ends in a point
+    with one segment less than half of it; a point where several segments meet is a ball.
+    """
+    return [_point_shape(rod, i, own, around) for i, own in enumerate(around)]
+
+
+def _point_shape(rod, point: int, own: list[int], around) -> tuple:
+    frames, ends = rod.frames[own], rod.edges[own]
+    if len(own) > 2:
+        return Sphere(max(rod.section.extents)), frames[0], np.zeros(3)
+    along = np.array([f[:, 2] if e[0] == point else -f[:, 2] for f, e in zip(frames, ends)])  # away from the point
+    reach = np.array([rod.stretched * rod.lengths[k] * _share(around, rod.edges[k], point) for k in own])
+    if len(own) == 1:
+        ahead, frame = rod.edges[own[0], 0] == point, frames[0]
+        low, high = (0.0, reach[0]) if ahead else (-reach[0], 0.0)
+    else:
+        third = along[1] - along[0]  # both arms are as near to the frame's third axis as they can be
+        k = 1 if rod.edges[own[1], 0] == point else 0
+        third = third if (k == 1) else -third
+        frame = _near(frames[k], third)
+        behind, before = (0, 1) if frame[:, 2] @ along[1] > 0 else (1, 0)
+        low, high = -reach[behind], reach[before]
+    here = np.array([0.0, 0.0, -0.5 * (low + high)])
+    return _solid(rod.section, high - low), frame, here
+
+
+def warn_of_kinks(rod, around: list[list[int]]) -> None:
+    """Say where a line turns so sharply that what a point touches with, straight through it, leaves the segments by
+    more than their thickness."""
+    worst, where = 0.0, -1
+    for point, own in enumerate(around):
+        if len(own) == 2:
+            along = [rod.frames[k][:, 2] * (1 if rod.edges[k, 0] == point else -1) for k in own]
+            leaves = 0.5 * max(rod.lengths[own]) * np.sqrt(max(0.5 * (1 + along[0] @ along[1]), 0.0))
+            worst, where = (leaves, point) if leaves > worst else (worst, where)
+    if worst > 2 * max(rod.section.extents):
+        warnings.warn(
+            f"rod {rod.name!r} turns sharply at point {where}: its contacts are up to {worst:.3g} m off its line; "
+            f"take shorter segments (segments=...) or collide=False",
+            stacklevel=5,
+        )
+
+
+def _share(around, edge: np.ndarray, point: int) -> float:
+    """The part of a segment that a point at its end covers: half, or all of it if a ball is at the other end."""
+    other = int(edge[1] if edge[0] == point else edge[0])
+    return 1.0 if len(around[other]) > 2 else 0.5
+
+
+def _near(frame: np.ndarray, third: np.ndarray) -> np.ndarray:
+    """A frame turned so that its third axis has this direction; as it is where there is none."""
+    size = np.linalg.norm(third)
+    if size < 1e-6:
+        return frame
+    third = third / size
+    if third @ frame[:, 2] < 0:
+        third = -third
+    if third @ frame[:, 2] > 1 - 1e-15:
+        return frame
+    first = frame[:, 0] - (frame[:, 0] @ third) * third
+    if np.linalg.norm(first) < 1e-6:
+        return frame
+    first /= np.linalg.norm(first)
+    return np.stack([first, np.cross(third, first), third], axis=1)
+
+
+def _solid(section, length: float):
+    """What a piece of a rod of this length touches with; an ellipse as a box, its corners beyond it."""
+    if section.round:
+        return Capsule(section.extents[0], length)
+    return Box((2 * section.extents[0], 2 * section.extents[1], length))

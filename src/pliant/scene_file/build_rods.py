@@ -1,0 +1,39 @@
+"""From the tables of a scene file to rods."""
+
+from typing import Any
+
+from pliant.errors import SceneError
+from pliant.scene.rods import Rod
+from pliant.scene_file.build_joints import given
+from pliant.scene_file.problems import Path as KeyPath
+from pliant.scene_file.rods import ROD_KEYS, RodTable, make_section
+
+
+class RodBuilder:
+    """Part of the Builder: [[rod]]."""
+
+    def add_rod(self, entry: Any, path: KeyPath) -> None:
+        """One of [[rod]]"""
+        table = self.problems.validate(RodTable, entry, path)
+        material = None if table is None else self._material(table.material, entry["material"], (*path, "material"))
+        if material is None:
+            self._fail(entry)
+            return
+        options = given(table, "position", "rotation", "velocity", *ROD_KEYS, "self_contact", "name")
+        options |= given(table, "radius", "edges", "closed", "segments", "normal", "curvature", "straight", "stretched")
+        if table.section is not None:
+            options["section"] = make_section(table.section)
+        rod = self._add(entry, path, lambda: self.scene.add_rod(table.points, material, **options))
+        if rod is not None:
+            self._load_rod(rod, table, entry, path)
+
+    def _load_rod(self, rod: Rod, table: RodTable, entry: dict, path: KeyPath) -> None:
+        for kind in ("clamp", "force", "torque"):
+            for index, load in enumerate(getattr(table, kind)):
+                source, where = entry[kind][index], (*path, kind, index)
+                keys = [key for key in ("vector", "velocity", "angular_velocity") if key in source]
+                values = {key: self._moving(getattr(load, key), source[key], (*where, key)) for key in keys}
+                with self.problems.collect((*where, "point"), load.point):
+                    if load.point >= len(rod):
+                        raise SceneError(f"the rod has the points 0 to {len(rod) - 1}")
+                    getattr(rod[load.point], kind)(**values, **given(load, "at"))

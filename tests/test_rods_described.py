@@ -1,0 +1,110 @@
+"""Rods in scene files, checkpoints, pictures and files for ParaView."""
+
+import meshio
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.output.scene_view import picture
+from pliant.scene_file.write import same, save
+
+
+def full_scene() -> pl.Scene:
+    """Rods of every kind, with everything they can have."""
+    scene = pl.Scene()
+    material = pl.Material.linear(1e7, 0.3, 1000, damping=1e-3)
+    line = np.linspace(0, 1, 6)[:, None] * [1.0, 0, 0]
+    ribbon = scene.add_rod(
+        line,
+        material,
+        section=pl.Section.rectangle(0.05, 0.01),
+        normal=(0, 0, 1),
+        curvature=(0.5, 0, 1.0),
+        position=(0, 0, 1),
+        rotation=(0.8, 0, 0.6, 0),
+        velocity=(0.1, 0, 0),
+        friction=0.3,
+        name="ribbon",
+    )
+    ribbon.clamp(0, angular_velocity=pl.Keyframes((0, 1), ((0, 0, 0), (1, 0, 0))))
+    ribbon[5].force((0, 0, -1.0))
+    ribbon[5].torque(pl.Keyframes((0.0, 1.0), ((0, 0, 0), (0.1, 0, 0))))
+    angle = 2 * np.pi * np.arange(12) / 12
+    ring = np.stack([0.3 * np.cos(angle), 0.3 * np.sin(angle), 2 + 0 * angle], axis=1)
+    scene.add_rod(ring, material, 0.02, closed=True, straight=True, normal=(0, 0, 1), self_contact=False, name="ring")
+    corners = [[0, 0, 3], [0.2, 0, 3], [0, 0.2, 3], [0, 0, 3.2]]
+    net = scene.add_rod(corners, pl.Material.linear(1e8, 0.2, 500), section=pl.Section.tube(0.01, 0.008),
+                        edges=[[0, 1], [0, 2], [0, 3]], segments=2, name="net")  # fmt: skip
+    ball = scene.add_rigid(pl.Sphere(0.05), density=500, position=(0.3, 0, 3), name="ball")
+    scene.join(pl.Fixed(net[1], ball, at=(0.2, 0, 3)))
+    scene.contact(net, ball, friction=0.1)
+    scene.ignore_contact(ribbon, ball)
+    return scene
+
+
+def test_scene_files_say_all_of_a_rod(tmp_path):
+    scene = full_scene()
+    save(scene, tmp_path / "rods.toml")
+    again = pl.load(tmp_path / "rods.toml")
+    assert same(scene, again)
+    assert again.rods[0].curvature == pytest.approx(scene.rods[0].curvature)
+    first, second = (one.simulate(1 / 100).step(3).state for one in (scene, again))
+    assert np.array_equal(first.body_position, second.body_position)
+
+
+def test_what_is_wrong_with_a_rod_in_a_file_is_named(tmp_path):
+    text = """
+format = 1
+[materials.steel]
+law = "linear"
+young = 2e11
+poisson = 0.3
+density = 7800.0
+[[rod]]
+points = [[0, 0, 0], [1, 0, 0]]
+material = "steel"
+radius = 0.01
+[[rod.clamp]]
+point = 7
+[[rod]]
+points = [[0, 0, 0], [0, 0, 0]]
+material = "steel"
+section = { rectangle = [0.1, 0.2] }
+[[rod]]
+points = [[0, 0, 0], [0, 0, 1]]
+material = "stele"
+section = { circle = 0.1 }
+"""
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(pl.SceneError) as caught:
+        pl.load(path)
+    for part in ("points 0 to 1", "has no length", "steel"):
+        assert part in str(caught.value)
+
+
+def test_checkpoints_go_on_exactly(tmp_path):
+    sim = full_scene().simulate(1 / 100).step(4)
+    sim.checkpoint(tmp_path / "here.npz")
+    again = pl.resume(tmp_path / "here.npz")
+    sim.step(3), again.step(3)
+    for name in ("body_position", "body_rotation", "body_angular_velocity"):
+        assert np.array_equal(getattr(sim.state, name), getattr(again.state, name))
+
+
+def test_pictures_show_tubes_and_files_have_lines(tmp_path):
+    scene = full_scene()
+    sim = scene.simulate(1 / 100).step(2)
+    image = picture(sim, (640, 360)).astype(int)
+    ribbon = (image[..., 0] > image[..., 1] + 40) & (image[..., 0] > image[..., 2] + 40)
+    ring = image[..., 2] > image[..., 0] + 40
+    assert ribbon.sum() > 200 and ring.sum() > 100
+    sim.save(tmp_path / "rods.vtu")
+    mesh = meshio.read(tmp_path / "rods.vtu")
+    lines = sum(len(block.data) for block in mesh.cells if block.type == "line")
+    assert lines == sum(len(rod.edges) for rod in scene.rods)
+    tension = np.concatenate([sim.rod(rod).tension for rod in scene.rods])
+    saved = np.concatenate(
+        [values for block, values in zip(mesh.cells, mesh.cell_data["tension"]) if block.type == "line"]
+    )
+    assert np.sort(saved) == pytest.approx(np.sort(tension))
