@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow test-random test-hostile lint format bench bench-peers clean
+.PHONY: demo test test-slow test-cuda test-random test-hostile lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -21,6 +21,11 @@ test: $(STAMP) lint
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+# what needs an NVIDIA GPU, with the extra `cuda`; elsewhere it is skipped with one message a file
+test-cuda: $(STAMP)
+	$(BIN)/python -m pip install --quiet -e ".[cuda]"
+	$(BIN)/python -m pytest tests/test_cuda_formulas.py tests/test_cuda_host.py tests/test_cuda_kernels.py tests/test_cuda_steps.py
 
 # random scenes: PLIANT_SCENES of them (500) from PLIANT_SEED (0) on
 test-random: $(STAMP)

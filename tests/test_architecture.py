@@ -103,7 +103,7 @@ def test_import_rules_hold(capsys):
     assert code == 0, capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("own", "known"), [("formulas", ()), ("kernels", ("formulas",))])
+@pytest.mark.parametrize(("own", "known"), [("formulas", ()), ("kernels", ("formulas", "errors"))])
 def test_compiled_rooms_know_no_other_rooms(own, known):
     allowed = tuple(f"pliant.{name}" for name in (own, "jit", *known))
     paths = [path for path in SOURCES if room(path) == own]
@@ -171,14 +171,21 @@ def test_a_device_gives_its_kernels_by_subject():
     with pytest.raises(AttributeError, match="no kernels for 'magic'"):
         own.linalg.magic  # noqa: B018
     assert pickle.loads(pickle.dumps(own)) is devices.HOST
-    with pytest.raises(ValueError, match="there is no device 'cuda'; there are: cpu"):
-        devices.device("cuda")
+    with pytest.raises(ValueError, match="there is no device 'tpu'; there are: cpu, cuda"):
+        devices.device("tpu")
 
 
-@pytest.mark.parametrize("name", ["cuda", "CPU", None, 0])
+def test_a_device_computes_for_the_host_with_the_hosts_kernels():
+    cuda = devices.device("cuda")
+    assert cuda.rows.row_rates is devices.HOST.rows.row_rates and devices.HOST.resident is None
+    assert cuda.resident.codes.__name__ == "pliant.kernels.cuda.codes"
+    assert pickle.loads(pickle.dumps(cuda)) is cuda
+
+
+@pytest.mark.parametrize("name", ["tpu", "CPU", None, 0])
 def test_a_device_that_is_not_there_is_refused_before_anything_is_built(name):
     scene = pl.Scene()  # which nothing can be built of
-    message = f"device {name!r} is not available; only 'cpu' is"
+    message = f"device {name!r} is not available; there are 'cpu' and 'cuda'"
     asked = (lambda: scene.simulate(0.01, device=name), lambda: scene.equilibrium(device=name))
     for call in (*asked, lambda: scene.modes(1, device=name)):
         with pytest.raises(pl.SceneError, match=re.escape(message)):

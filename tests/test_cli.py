@@ -43,6 +43,7 @@ def test_version_and_help():
         ["mesh", "convert"],
         ["bench"],
         ["demo"],
+        ["devices"],
     ):
         assert "Example" in pliant(*words, "--help")[0]
 
@@ -132,7 +133,7 @@ def test_run_options_overrule_the_file(scene):
         (["--dt", -1], "dt: -1.0 -> is out of range"),
         (["--solver", "magic"], "--solver must be one of newton, mixed, dual, linear, explicit, xpbd, got 'magic'"),
         (["--precision", "half"], "precision"),
-        (["--device", "cuda"], "device: \"cuda\" -> is not one of the choices; allowed: 'cpu'"),
+        (["--device", "metal"], "device: \"metal\" -> is not one of the choices; allowed: 'cpu', 'cuda'"),
         (["--tolerance", 0], "Newton tolerance"),
     ],
 )
@@ -249,3 +250,10 @@ def test_demo_leaves_its_files(tmp_path):
     report = json.loads(pliant("demo", "--out", tmp_path, "--seconds", 0.05, "--json")[0])
     assert report["steps"] == 3 and report["soft_bodies"] == 2 and report["joints"] == 7
     assert {"demo.webp", "demo.png", "demo.pvd"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_devices_are_reported_in_words_and_as_json():
+    out = pliant("devices")[0]
+    assert out.startswith("cpu: ") and "cuda: " in out
+    found = json.loads(pliant("devices", "--json")[0])
+    assert found["cpu"]["threads"] >= 1 and ("missing" in found["cuda"] or found["cuda"]["memory"] > 0)

@@ -31,7 +31,7 @@ BAD_VALUES = {
     "dt nan": ("[run]\ndt = nan", "run.dt: nan -> is not finite; allowed: a finite number above 0"),
     "dt true": ("[run]\ndt = true", "run.dt: true -> is not a number; allowed: a finite number above 0"),
     "threads": ("[run]\nthreads = 0", "run.threads: 0 -> is out of range; allowed: a whole number from 1 to 1024"),
-    "device": ('[run]\ndevice = "cuda"', "run.device: \"cuda\" -> is not one of the choices; allowed: 'cpu'"),
+    "device": ('[run]\ndevice = "metal"', "run.device: \"metal\" -> is not one of the choices; allowed: 'cpu', 'cuda'"),
     "precision": (
         '[run]\nprecision = "half"',
         "run.precision: \"half\" -> is not one of the choices; allowed: 'float32'",

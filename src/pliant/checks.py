@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import SceneError
 
-DEVICES = ("cpu",)
+DEVICES = ("cpu", "cuda")
 """Where simulations compute."""
 
 LARGEST, SMALLEST = 1e100, 1e-100
@@ -96,9 +96,9 @@ def file_path(value, name: str = "path") -> Path:
 
 
 def device_name(value) -> str:
-    """The name of a device that is there."""
+    """The name of a device."""
     if not isinstance(value, str) or value not in DEVICES:
-        raise SceneError(f"device {shown(value)} is not available; only {' and '.join(map(repr, DEVICES))} is")
+        raise SceneError(f"device {shown(value)} is not available; there are {' and '.join(map(repr, DEVICES))}")
     return value
 
 

@@ -35,3 +35,7 @@ class SolverError(PliantError, RuntimeError):
 
 class FileError(PliantError, OSError):
     """A file cannot be read or written; it is named, and why."""
+
+
+class DeviceError(PliantError, RuntimeError):
+    """A device is not there, or is not up to what it is asked for."""

@@ -34,7 +34,8 @@ PRECISIONS = ("float32", "float64")
 class Simulation(FieldReaders):
     """A scene in motion, with time step `dt` [s].
 
-    solver: pliant.Newton() unless another is given. device: where it computes, "cpu". precision: "float32" or "float64"
+    solver: pliant.Newton() unless another is given. device: where it computes, "cpu" or "cuda" (an NVIDIA GPU, on which
+    positions and velocities stay until they are read; see docs/gpu.md). precision: "float32" or "float64"
     of the dual solver (positions and velocities are always float64). threads: how many, None for what measuring shows
     to be quicker; results do not depend on it.
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pliant._version import __version__
-from pliant.cli import meshing, run, static, tools
+from pliant.cli import devices, meshing, run, static, tools
 from pliant.errors import PliantError
 
 EXAMPLES = """\b
@@ -50,6 +50,7 @@ for command in (
     tools.render,
     meshing.mesh,
     tools.bench,
+    devices.devices,
 ):
     main.add_command(command)
 

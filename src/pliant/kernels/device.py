@@ -7,6 +7,8 @@ layout of lanes) belongs to no device and lies beside the packages.
 
 from importlib import import_module
 
+from pliant.errors import DeviceError
+
 
 class Subjects:
     """The modules of a package of kernels as attributes."""
@@ -30,11 +32,21 @@ class Subjects:
 
 
 class Device(Subjects):
-    """Where a simulation computes; its kernels are its attributes."""
+    """Where a simulation computes; kernels on host arrays are its attributes.
 
-    def __init__(self, name: str):
-        super().__init__(f"pliant.kernels.{name}")
+    Whatever the device, models are built and read on the host. A device whose states stay on it from step to step has
+    programs of whole steps, which are the attributes of `resident`; otherwise that is None.
+    """
+
+    def __init__(self, name: str, resident: bool = False):
+        super().__init__("pliant.kernels.cpu")
         self.name = name
+        self.resident = Subjects(f"pliant.kernels.{name}") if resident else None
+
+    def check(self) -> None:
+        """Raise a DeviceError if it is not there."""
+        if self.resident:
+            self.resident.toolkit.find_gpu()
 
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
@@ -43,7 +55,7 @@ class Device(Subjects):
         return device, (self.name,)
 
 
-DEVICES = {name: Device(name) for name in ("cpu",)}
+DEVICES = {"cpu": Device("cpu"), "cuda": Device("cuda", resident=True)}
 # For what is not part of a simulation: pictures, patterns of matrices, problems that somebody else assembled.
 HOST = DEVICES["cpu"]
 
@@ -53,3 +65,9 @@ def device(name: str) -> Device:
     if name not in DEVICES:
         raise ValueError(f"there is no device {name!r}; there are: {', '.join(DEVICES)}")
     return DEVICES[name]
+
+
+def refuse_residents(name: str, what: str) -> None:
+    """Raise a DeviceError for what is computed on the host alone, if another device is asked for."""
+    if name in DEVICES and DEVICES[name].resident:
+        raise DeviceError(f"device {name!r} does not do {what} yet; use device='cpu'")

@@ -25,6 +25,7 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
     """The model and the state at time 0 of a scene; elements_as_rows: distances that are elements follow the joints as
     rows, for solvers whose method is rows; device: where it will compute."""
     device = devices.device(device_name(device))
+    device.check()
     if not scene.bodies:
         raise SceneError(
             "the scene has no bodies: add one with scene.add_soft(...), scene.add_rod(...) or scene.add_rigid(...)"

@@ -7,6 +7,7 @@ import numpy as np
 
 from pliant.checks import choice, number, shown, whole
 from pliant.errors import SceneError
+from pliant.kernels.device import refuse_residents
 from pliant.linalg.vibration import DENSE, Pencil, lowest_modes
 from pliant.model.build import build
 from pliant.rotations import multiply_quaternions, rotation_matrix
@@ -84,6 +85,7 @@ class Modes:
 def natural_modes(scene: Scene, n: int, *, mass: str = "lumped", device: str = "cpu") -> Modes:
     """The n lowest modes of a scene about its initial state; see Scene.modes."""
     choice(mass, "mass", MASSES)
+    refuse_residents(device, "natural modes")
     model, state = build(scene, device=device)
     if not model.elements.sets and not np.any(model.joints.compliance > 0):
         raise SceneError("modes need something elastic: a soft body, or a joint with a compliance above 0")

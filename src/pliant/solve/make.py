@@ -11,6 +11,8 @@ from pliant.solve.linear import LinearSolver
 from pliant.solve.mixed import MixedSolver
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Dual, Explicit, Linear, Mixed, Newton, Xpbd
+from pliant.solve.resident.newton import ResidentNewton
+from pliant.solve.resident.refusals import refuse_beyond_cuda
 from pliant.solve.xpbd import XpbdSolver
 
 # Laws that can be written as rows, and those without a rotation, whose stiffness is constant.
@@ -21,6 +23,8 @@ CONSTANT_LAWS = tuple(name for name, law in LAWS.items() if not law.rotates)
 def make_solver(options, model, state, dtype: str):
     """The solver for these options; a feature of the scene it cannot honour is refused here."""
     check_solver(options, model)
+    if model.device.resident:
+        return ResidentNewton(options, model, state)
     if isinstance(options, Newton):
         return NewtonSolver(options, model, state)
     if isinstance(options, Mixed):
@@ -33,7 +37,9 @@ def make_solver(options, model, state, dtype: str):
 
 
 def check_solver(options, model) -> None:
-    """Refuse what the solver of these options cannot honour."""
+    """Refuse what the solver of these options, or the device of the model, cannot honour."""
+    if model.device.resident:
+        refuse_beyond_cuda(options, model)
     if not isinstance(options, Newton | Mixed):
         _refuse_torques(options, model)
     _refuse_rods(options, model)

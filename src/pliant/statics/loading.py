@@ -13,6 +13,7 @@ import numpy as np
 from pliant.checks import at_time
 from pliant.errors import SolverError
 from pliant.jit import use_threads
+from pliant.kernels.device import refuse_residents
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.mixed import MixedSolver
@@ -43,6 +44,7 @@ def equilibrium(
     scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None, device: str = "cpu"
 ):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
+    refuse_residents(device, "static equilibrium")
     solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
@@ -106,7 +108,7 @@ class Loading:
             problem = pose(model, before, h, linear_rows=False)
             # where contacts are pushed apart, small motions count as well
             solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
-            check_motion(problem, solution)
+            check_motion(model, problem.state, problem.h, solution.u, problem.prediction.u, solution.info)
             state, sim.info = integrate(problem, solution), solution.info
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))

@@ -32,11 +32,13 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
+    if hasattr(solver, "advance"):
+        return _advance_there(model, state, solver, h)
     clock, whole, model = Clock(), model, model.during(state, state.time + h)
     problem = pose(model, state, h, solver.linear_rows, clock)
     solution = solver.solve(problem)
     problem = problem if solution.rows is None else problem.with_rows(solution.rows)
-    check_motion(problem, solution)
+    check_motion(model, state, h, solution.u, problem.prediction.u, solution.info)
     clock.lap("solve")
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
@@ -52,6 +54,15 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if len(state.crossing) or solver.linear_rows or not solution.info.converged:
         new = replace(new, crossing=crossing_pairs(whole, new))
     return new, _measured(problem, solution, solver, clock)
+
+
+def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+    """One step of what lies on a device: its solver takes it as a whole."""
+    new, info = solver.advance(model, state, h)
+    if not info.converged:
+        predicted = new.v - new.memory[solver.name]["change"]
+        check_motion(model, state, h, new.v, predicted, info)
+    return new, replace(info, converged=info.converged and info.imbalance <= IMBALANCE)
 
 
 def _spun(problem: Problem, solution: Solution) -> float:
@@ -86,10 +97,9 @@ def pose(model: Model, state: State, h: float, linear_rows: bool, clock: "Clock 
     return Problem(model, state, prediction, rows, h)
 
 
-def check_motion(problem: Problem, solution: Solution) -> None:
+def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted: np.ndarray, info: Info) -> None:
     """A velocity that is not finite stops the simulation, and so does a step that failed and ran away; the message
     names step, body and node or element."""
-    model, state, u = problem.model, problem.state, solution.u
     bad = np.flatnonzero(~np.isfinite(u).all(axis=1))
     if len(bad):
         raise SolverError(
@@ -97,18 +107,18 @@ def check_motion(problem: Problem, solution: Solution) -> None:
             f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer "
             f"material"
         )
-    if solution.info.converged:
+    if info.converged:
         return
     points = np.concatenate([state.x, state.body_position])
     radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0)
     size = float(np.ptp(points, axis=0).max(initial=0.0) + 2 * radius.max(initial=0.0))
-    moved = problem.h * np.abs(u - problem.prediction.u).max(axis=1)
+    moved = h * np.abs(u - predicted).max(axis=1)
     moved[model.node_count + 1 :: 2] *= radius
     worst = int(np.argmax(moved)) if len(moved) else 0
     if len(moved) and moved[worst] > RUN_AWAY * size:
         raise SolverError(
             f"step {state.step + 1} (t = {state.time:g} s): the step did not converge (residual "
-            f"{solution.info.residual:.1e}) and {_place(model, worst)} ran away by {moved[worst]:.3g} m in a scene of "
+            f"{info.residual:.1e}) and {_place(model, worst)} ran away by {moved[worst]:.3g} m in a scene of "
             f"{size:.3g} m; the state before the step is kept. Try a smaller time step"
         )
 

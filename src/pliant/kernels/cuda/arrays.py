@@ -1,0 +1,183 @@
+"""The arrays of a simulation on a GPU."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.kernels.cuda import coarse, elements
+from pliant.kernels.cuda import codes as c
+from pliant.kernels.cuda.layout import WARP, Layout, grouped, inverse_width, ungrouped
+from pliant.kernels.cuda.room import Room
+from pliant.kernels.cuda.solving import make_solve
+
+# Most blocks of the sums over nodes.
+NODE_BLOCKS = 528
+
+
+@dataclass
+class SetData:
+    """What a program must know of an element set: law, a named tuple of numbers and of parameters (count,); gradients
+    (count, 9) [1/m], volume (count,) [m3]; damping: (beta [s], lam, mu [Pa]) (count,) each, or None; plastic:
+    (yield strain, creep [1/s], largest strain) (count,) each, or None; rotates: whether it damps and flows in rotated
+    frames."""
+
+    tets: np.ndarray
+    law: tuple
+    gradients: np.ndarray
+    volume: np.ndarray
+    damping: tuple | None
+    plastic: tuple | None
+    rotates: bool
+
+
+@dataclass
+class NodeData:
+    """Of nodes: mass [kg], drag [1/s], stiffness [N/m], damping [N s/m] (n,); free (n, 3); loads: (nodes, weights) of
+    each vector [N]; pin (n, 3): 0, k for the velocity k - 1 of the vectors, -k for the displacement from pin_start."""
+
+    mass: np.ndarray
+    drag: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    free: np.ndarray
+    loads: list
+    pin: np.ndarray
+    pin_start: np.ndarray
+    vectors: int
+
+
+class Arrays:
+    """All that a GPU keeps of a simulation. Where a step starts: x, v, previous (velocity before it), warm (last change
+    by elements); where it ends: xt, u, and target, the velocity without elements."""
+
+    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData):
+        self.layout, self.room, self.shape = layout, Room(), layout.shape
+        self._put_elements(sets)
+        self._put_nodes(data)
+        self._put_matrix()
+        self._put_numbers(data.vectors)
+
+    def _put_elements(self, sets: list[SetData]) -> None:
+        layout, room = self.layout, self.room
+        self.tets = room.put(layout.nodes_in_groups())
+        self.gradients = room.put(layout.in_groups([own.gradients for own in sets]))
+        self.volume = room.put(layout.in_groups([own.volume for own in sets]))
+        self.laws = []
+        for (_, groups, order), own in zip(layout.sets, sets):
+            parts = [self._law_part(value, order, groups) for value in own.law]
+            self.laws.append(type(own.law)(*parts))
+        self.damping = [self._material(own.damping, own, place) for own, place in zip(sets, layout.sets)]
+        self.flowing = [self._material(own.plastic, own, place) for own, place in zip(sets, layout.sets)]
+        self.rest_gradients = self.gradients
+        if any(self.flowing):
+            self.rest_gradients = room.put(layout.in_groups([own.gradients for own in sets]))
+            self.plastic, self.plastic_before = (room.zeros(layout.groups * 6 * WARP, np.float64) for _ in range(2))
+        self.slots = room.zeros(layout.groups * 12 * WARP, np.float64)
+        self.stiffness = room.zeros(layout.groups * 54 * WARP, np.float32)
+        blocks = [-(-groups * WARP // elements.THREADS) for _, groups, _ in layout.sets]
+        self.first_block, self.element_blocks = np.cumsum([0, *blocks]), sum(blocks)
+        self.partials = room.zeros(3 * self.element_blocks, np.float64)
+
+    def _material(self, values: tuple | None, own: SetData, place: tuple):
+        """Numbers (count,) of a set's elements as (groups, WARP), whether its frames rotate; None if there are none."""
+        _, groups, order = place
+        return values and (tuple(self._law_part(value, order, groups) for value in values), own.rotates)
+
+    def _law_part(self, value, order: np.ndarray, groups: int):
+        """A parameter of a law: a number, or those of the elements as (groups, WARP)."""
+        if not isinstance(value, np.ndarray):
+            return value
+        out = np.ones(groups * WARP)
+        out[: len(order)] = value[order]
+        return self.room.put(out.reshape(groups, WARP), flat=False)
+
+    def _put_nodes(self, data: NodeData) -> None:
+        layout, room = self.layout, self.room
+        self.mass, self.drag = room.put(layout.of_rows(data.mass)), room.put(layout.of_rows(data.drag))
+        self.stiff, self.damped = room.put(layout.of_rows(data.stiffness)), room.put(layout.of_rows(data.damping))
+        record = np.zeros((layout.rows, c.RECORD), np.float32)
+        record[layout.place, c.FREE : c.FREE + 3] = data.free
+        self.record = room.put(grouped(record))
+        self.pin = room.put(layout.vector(data.pin), np.int32)
+        self.pin_start = room.put(layout.vector(data.pin_start))
+        self._put_loads(data.loads)
+        names = ("x", "v", "previous", "warm", "target", "u", "xt", "base", "force")
+        for name in names:
+            setattr(self, name, room.zeros(layout.rows * 3, np.float64))
+        self.gather_start = room.put(layout.gather_start, np.int32)
+        self.gather_code = room.put(layout.gather_code)
+        self.node_blocks = min(-(-layout.rows // 256), NODE_BLOCKS)
+        self.sums = room.zeros(c.NODE_SUMS * self.node_blocks, np.float64)
+
+    def _put_loads(self, loads: list) -> None:
+        """Loads by row, in their order."""
+        rows = [self.layout.place[own] for own, _ in loads] or [np.zeros(0, np.int64)]
+        weight = np.concatenate([weights for _, weights in loads] or [np.zeros(0)])
+        which = np.repeat(np.arange(len(loads)), [len(own) for own, _ in loads])
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        start = np.searchsorted(row[order], np.arange(self.layout.rows + 1))
+        pad = 0 if len(row) else 1  # kernels take no empty arrays
+        index = np.r_[which[order], np.zeros(pad)]
+        weights = np.r_[weight[order], np.zeros(pad)]
+        self.loads = (self.room.put(start, np.int32), self.room.put(index, np.int32), self.room.put(weights))
+
+    def _put_matrix(self) -> None:
+        layout, room, shape = self.layout, self.room, self.shape
+        self.slices, self.column = room.put(layout.start, np.int32), room.put(layout.column)
+        self.list_start, self.list_code = room.put(layout.list_start, np.int32), room.put(layout.list_code)
+        self.edge_place = room.put(layout.edge_place)
+        self.values = room.zeros((layout.pairs + 1) * 18 * WARP, np.float32)
+        n, width = 6 * shape.aggregates, inverse_width(shape.blocks, shape.threads, shape.m)
+        self.task = {name: room.put(own, np.int32) for name, own in layout.coarse_tasks().items()}
+        self.part = room.zeros(len(self.task["begin"]) * 36, np.float64)
+        self.coarse = room.zeros(n * n, np.float64)
+        self.panel, self.scale = room.zeros(2 * coarse.MOST_PIVOTS * n, np.float64), room.zeros(n, np.float64)
+        self.inverse, self.wc = room.zeros(n * width, np.float32), room.zeros(n, np.float32)
+        self.gathered, self.product = (room.zeros(layout.rows * 4, np.float32) for _ in range(2))
+        self.dots, self.tail = (
+            room.zeros(2 * shape.blocks, np.float32),
+            room.zeros(c.TAIL_SUMS * shape.blocks, np.float64),
+        )
+        self.flags, self.epochs = room.zeros(shape.blocks, np.int64), room.zeros(1, np.int64)
+        self.invert = coarse.make_invert(shape.blocks, shape.m, width)
+        self.solve_kernel = make_solve(shape.blocks, shape.threads, shape.m, shape.T, layout.size)
+
+    def _put_numbers(self, vectors: int) -> None:
+        room = self.room
+        self.numbers, self.totals = room.zeros(c.NUMBERS, np.float64), room.zeros(c.NODE_SUMS, np.float64)
+        self.status, self.arrived = room.zeros(2, np.int32), room.zeros(1, np.int32)
+        self.vectors = room.zeros(max(3 * vectors, 3), np.float64)
+        self.host_parameters, self.host_vectors = room.pinned(c.PARAMETERS), room.pinned(max(3 * vectors, 3))
+        self.host_numbers, self.host_status = room.pinned(c.NUMBERS), room.pinned(1).view(np.int32)
+
+    @property
+    def bytes_per_element(self) -> float:
+        """Memory of the GPU for each tet."""
+        return self.room.bytes / len(self.layout.tets)
+
+    def upload(self, **values: np.ndarray) -> None:
+        """Values (n, 3) of nodes into the arrays of these names."""
+        for name, own in values.items():
+            self.room.write(getattr(self, name), self.layout.vector(np.ascontiguousarray(own, dtype=float)))
+            self.room.wait()
+
+    def upload_plastic(self, strain: list[np.ndarray], gradients: list[np.ndarray]) -> None:
+        """Plastic strains (count, 6) of the sets' elements, and the gradients (count, 9) seen from there."""
+        for target, values in ((self.plastic, strain), (self.gradients, gradients)):
+            self.room.write(target, self.layout.in_groups(values))
+            self.room.wait()
+
+    def download_plastic(self, name: str) -> list[np.ndarray]:
+        """Plastic strains (count, 6) of the sets' elements, from "plastic" or "plastic_before"."""
+        flat = ungrouped(self.room.download(getattr(self, name)), 6)
+        found = []
+        for first, _, order in self.layout.sets:
+            own = np.empty((len(order), 6))
+            own[order] = flat[first * WARP : first * WARP + len(order)]
+            found.append(own)
+        return found
+
+    def download(self, name: str) -> np.ndarray:
+        """The array of a name as (n, 3) by node."""
+        return self.layout.of_nodes(self.room.download(getattr(self, name)))

@@ -1,0 +1,266 @@
+"""Newton's step of a model on a GPU: its arrays, its launches, and the graphs these make."""
+
+from functools import partial
+
+import numpy as np
+
+from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes, plastic, reduce
+from pliant.kernels.cuda import codes as c
+from pliant.kernels.cuda.arrays import Arrays, NodeData, SetData
+from pliant.kernels.cuda.codes import mask
+from pliant.kernels.cuda.layout import WARP, Layout
+from pliant.kernels.cuda.room import allow_shared
+
+GRAPHS = ("step", "renewing step", "step from rest", "iterate", "renewing iterate", "balance", "trial", "restart")
+
+
+class Program(Arrays):
+    """The arrays of a simulation, and the launches that make steps of them."""
+
+    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData):
+        super().__init__(layout, sets, data)
+        self.compile()
+
+    def predict(self) -> None:
+        self.room.write(self.numbers, self.host_parameters)
+        self.room.write(self.vectors, self.host_vectors)
+        start = (self.numbers, self.status, self.mass, self.drag, self.loads, self.vectors, self.pin, self.pin_start)
+        motion = (self.record, self.x, self.v, self.previous, self.warm, self.target, self.u, self.xt)
+        nodes.predict[self._over_rows(), 128, self.room.stream](*start, *motion)
+
+    def restart(self) -> None:
+        motion = (self.record, self.x, self.warm, self.target, self.u, self.xt)
+        nodes.restart[self._over_rows(), 128, self.room.stream](self.numbers, self.status, mask(c.START), *motion)
+
+    def trial(self) -> None:
+        motion = (self.record, self.x, self.base, self.u, self.xt)
+        nodes.trial[self._over_rows(), 128, self.room.stream](self.numbers, self.status, mask(c.TRYING), *motion)
+
+    def correct(self) -> None:
+        motion = (self.record, self.x, self.base, self.u, self.xt)
+        nodes.correct[self._over_rows(), 128, self.room.stream](self.numbers, self.status, mask(c.BALANCE), *motion)
+
+    def _over_rows(self) -> int:
+        return -(-self.layout.rows // 128)
+
+    def _each_set(self):
+        """For every set a function that launches a kernel over its elements."""
+        for law, (first, groups, _) in zip(self.laws, self.layout.sets):
+            grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
+            own = (law, first, groups, self.xt, self.tets, self.gradients, self.volume)
+            yield lambda kernel, *more, grid=grid, own=own: kernel[grid](*own, *more)
+
+    def forces(self, when: int) -> None:
+        """Energies and forces of the elements at xt."""
+        for i, own in enumerate(self._each_set()):
+            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
+            own(elements.evaluate, self.status, when, *after)
+        self.damp(when)
+
+    def damp(self, when: int) -> None:
+        """Adds viscous forces and their power."""
+        for i, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
+            geometry = (self.x, self.u, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
+            damping.damp[grid](material, rotates, first, groups, *geometry, *after)
+
+    def damping_blocks(self, when: int) -> None:
+        """Adds the blocks of damping."""
+        for _, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
+            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            damping.damping_blocks[grid](material, rotates, first, groups, *geometry, self.stiffness)
+
+    def flow(self) -> None:
+        """The plastic flow of the step."""
+        for _, (material, rotates, first, groups, grid) in self._sets_with(self.flowing):
+            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers)
+            strains = (self.plastic, self.plastic_before, self.gradients)
+            plastic.flow[grid](material, rotates, first, groups, *geometry, *strains)
+
+    def _sets_with(self, materials: list):
+        """Number of every set with such a material; that, whether it rotates, its groups and its grid."""
+        for i, (own, (first, groups, _)) in enumerate(zip(materials, self.layout.sets)):
+            if own:
+                grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
+                yield i, (*own, first, groups, grid)
+
+    def begin(self) -> None:
+        """Energies, forces and stiffness blocks at once."""
+        for i, own in enumerate(self._each_set()):
+            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials, self.stiffness)
+            own(elements.begin, self.numbers, self.status, mask(c.START), *after)
+        self.damp(mask(c.START))
+        self.damping_blocks(mask(c.START))
+
+    def gradient(self, when: int) -> None:
+        """The right side at u, the sums that decide about it, and what comes next."""
+        lists = (self.gather_start, self.gather_code, self.slots, self.force)
+        warps = -(-(len(self.layout.gather_start) - 1) // 4)
+        nodes.gather[warps, 4 * WARP, self.room.stream](self.status, when, *lists)
+        masses = (self.force, self.mass, self.drag, self.stiff, self.damped)
+        motion = (self.x, self.u, self.target, self.v, self.record, self.sums)
+        found = (self.element_blocks, self.partials, self.shape.blocks, self.tail, self.totals, self.arrived)
+        grid = (self.node_blocks, reduce.THREADS, self.room.stream)
+        nodes.gradient[grid](self.numbers, self.status, when, *masses, *motion, *found)
+
+    def evaluate(self, when: int) -> None:
+        """Energy and gradient of the potential at u, and what follows from them."""
+        self.forces(when)
+        self.gradient(when)
+
+    def start(self) -> None:
+        """The same at the start of the iterations, with the blocks of the first matrix."""
+        self.begin()
+        self.gradient(mask(c.START))
+
+    def blocks(self, when: int = mask(c.ITERATE)) -> None:
+        """Stiffness blocks of the elements at xt."""
+        for own in self._each_set():
+            own(elements.stiffness, self.numbers, self.status, when, self.stiffness)
+        self.damping_blocks(when)
+
+    def edges(self, when: int = mask(c.ITERATE)) -> None:
+        """Off-diagonal blocks of the matrix."""
+        steps, warps = len(self.layout.list_start) - 1, matrix.THREADS // WARP
+        lists = (self.list_start, self.list_code, self.edge_place, self.stiffness, self.values)
+        matrix.edges[-(-steps // warps), matrix.THREADS, self.room.stream](self.status, when, *lists)
+
+    def diagonals(self, when: int = mask(c.ITERATE)) -> None:
+        """Diagonal blocks of the matrix and their inverses."""
+        slices, warps = len(self.layout.start) - 1, matrix.THREADS // WARP
+        own = (self.slices, self.values, self.mass, self.drag, self.record)
+        grid = (-(-slices // warps), matrix.THREADS, self.room.stream)
+        matrix.make_diagonals(self.shape.T)[grid](self.numbers, self.status, when, *own)
+
+    def assemble(self) -> None:
+        """The matrix from the stiffness blocks."""
+        self.edges()
+        self.diagonals()
+
+    def multiply(self) -> None:
+        """A product with the matrix, as a launch of its own."""
+        slices, warps = len(self.layout.start) - 1, matrix.THREADS // WARP
+        grid = (-(-slices // warps), matrix.THREADS, self.room.stream)
+        arrays = (self.slices, self.column, self.values, self.record, self.gathered, self.product)
+        matrix.make_multiply(self.shape.T)[grid](*arrays)
+
+    def renew(self) -> None:
+        """The coarse level of the matrix last assembled, at the positions of the start."""
+        self.coarsen()
+        self.invert_coarse()
+
+    def coarsen(self) -> None:
+        """The coarse matrix."""
+        stream, task, n = self.room.stream, self.task, 6 * self.shape.aggregates
+        coarse.arms[self.shape.aggregates, coarse.THREADS, stream](self.x, self.mass, self.layout.size, self.record)
+        coarse.clear[-(-n * n // 256), 256, stream](self.coarse)
+        entries = (task["begin"], task["end"], task["row"], task["col"], task["at"], self.values, self.record)
+        grid = -(-task["begin"].shape[0] // (coarse.THREADS // WARP))
+        coarse.tasks[grid, coarse.THREADS, stream](*entries, self.part)
+        pairs = task["pair"].shape[0]
+        sums = (task["pair_start"], task["pair"], self.shape.aggregates, self.part, self.coarse)
+        coarse.pair_sums[-(-pairs * 36 // 256), 256, stream](*sums)
+
+    def invert_coarse(self) -> None:
+        """Its inverse, in which it is lost."""
+        work = (self.coarse, self.panel, self.scale, self.inverse)
+        self.invert[self.shape.blocks, coarse.INVERSE_THREADS, self.room.stream](*work)
+
+    def solve(self, when: int) -> None:
+        """Newton's direction and its trial, or an estimate of the next correction."""
+        numbers = (self.numbers, self.status, when, self.slices, self.column, self.values, self.inverse)
+        motion = (self.mass, self.drag, self.x, self.u, self.base, self.xt, self.record, self.gathered)
+        work = (self.dots, self.wc, self.tail, self.flags, self.epochs)
+        size = self.layout.shared_bytes
+        self.solve_kernel[self.shape.blocks, self.shape.threads, self.room.stream, size](*numbers, *motion, *work)
+
+    def iterate(self, first: bool = False, renew: bool = False) -> None:
+        """One iteration of Newton's method, as far as the status lets it; the first has its blocks from the start."""
+        if not first:
+            self.blocks()
+        self.assemble()
+        if renew:
+            self.renew()
+        self.solve(c.ITERATE)
+        self.evaluate(mask(c.TRYING))
+        self.balance()
+
+    def balance(self) -> None:
+        """An estimate of the next correction, which is taken if forces are not in balance yet."""
+        self.solve(c.ESTIMATE)
+        self._conclude()
+        self.correct()
+        self.evaluate(mask(c.BALANCE))
+
+    def _conclude(self) -> None:
+        found = (self.shape.blocks, self.tail, self.totals)
+        reduce.conclude[1, 2 * WARP, self.room.stream](self.numbers, self.status, mask(c.ESTIMATE), *found)
+
+    def report(self) -> None:
+        """Numbers and status to the host."""
+        self.room.read(self.numbers, self.host_numbers)
+        self.room.read(self.status, self.host_status)
+
+    # ---- graphs
+
+    def _work(self, name: str) -> None:
+        """What is queued for the graph of a name."""
+        if name in ("step", "renewing step"):
+            self.predict()
+            self.flow()
+            self.start()
+            self.iterate(first=True, renew=name == "renewing step")
+        elif name == "step from rest":
+            self.predict()
+            self.evaluate(mask(c.REST))
+            self.flow()
+            self.restart()
+            self.start()
+        elif name in ("iterate", "renewing iterate"):
+            self.iterate(renew=name == "renewing iterate")
+        elif name == "balance":
+            self.balance()
+        elif name == "trial":
+            self.trial()
+            self.evaluate(mask(c.TRYING))
+        elif name == "restart":
+            self.restart()
+            self.start()
+        self.report()
+
+    def compile(self) -> None:
+        """Compiles every kernel by launching it once; all arrays are as good as before afterwards but for x and v."""
+        self.predict()
+        self.flow()
+        self.status_to(c.DONE)
+        self.evaluate(0)
+        self.start()
+        self.blocks()
+        self.assemble()
+        self.restart()
+        self.trial()
+        self.correct()
+        self._first_solve()
+        self.renew()
+        self._conclude()
+        self.room.wait()
+        self.graphs = {name: self.room.capture(partial(self._work, name)) for name in GRAPHS}
+
+    def _first_solve(self) -> None:
+        """Compiles conjugate gradients; with much shared memory their first launch is refused until it is allowed."""
+        try:
+            self.solve(c.ITERATE)
+        except Exception:  # whatever class the driver's refusal has
+            allow_shared(self.solve_kernel, self.layout.shared_bytes)
+            self.solve(c.ITERATE)
+
+    def status_to(self, status: int) -> None:
+        """Sets the status from the host."""
+        self.room.write(self.status, np.array([status, 0], np.int32))
+        self.room.wait()
+
+    def run(self, name: str) -> int:
+        """Launches the graph of a name and waits for it; the status that it leaves."""
+        self.room.launch(self.graphs[name])
+        self.room.wait()
+        return int(self.host_status[0])

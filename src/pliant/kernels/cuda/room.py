@@ -1,0 +1,120 @@
+"""The room of a GPU's arrays and of the work on them: a stream, graphs of launches, copies.
+
+Arrays are made once and never move, so graphs of launches stay good; nothing is allocated during steps.
+"""
+
+from time import perf_counter
+
+import numpy as np
+from cuda.bindings import driver
+from numba import cuda
+
+from pliant.errors import DeviceError
+
+
+def checked(answer):
+    """What a call of the driver returns, without its error code."""
+    error, *rest = answer
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise DeviceError(f"the CUDA driver reports {error.name}")
+    return rest[0] if len(rest) == 1 else rest
+
+
+class Room:
+    """One simulation's arrays on the GPU."""
+
+    def __init__(self):
+        cuda.current_context()
+        self._stream = checked(driver.cuStreamCreate(int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)))
+        self.stream = cuda.external_stream(int(self._stream))
+        self.bytes = 0
+        self._graphs = []
+
+    def __del__(self):
+        for graph in getattr(self, "_graphs", []):
+            driver.cuGraphExecDestroy(graph)
+        if hasattr(self, "_stream"):
+            driver.cuStreamDestroy(self._stream)
+
+    def put(self, array: np.ndarray, dtype=None, flat: bool = True):
+        """A copy of a host array, flat or as it is."""
+        host = np.ascontiguousarray(array if dtype is None else np.asarray(array).astype(dtype))
+        host = host.ravel() if flat else host
+        self.bytes += host.nbytes
+        found = cuda.device_array(host.shape, host.dtype, stream=self.stream)
+        if host.size:
+            checked(driver.cuMemcpyHtoD(found.__cuda_array_interface__["data"][0], host.ctypes.data, host.nbytes))
+        return found
+
+    def zeros(self, count: int, dtype):
+        """So many zeros."""
+        return self.put(np.zeros(count, dtype))
+
+    def pinned(self, count: int) -> np.ndarray:
+        """Host numbers (float64) that the GPU reads and writes without a detour."""
+        array = cuda.pinned_array(count, np.float64)
+        array[:] = 0.0
+        return array
+
+    def write(self, target, source: np.ndarray, count: int | None = None) -> None:
+        """Queues a copy of host numbers to the beginning of an array; a pinned source is read when it runs."""
+        nbytes = source.itemsize * (source.size if count is None else count)
+        address = target.__cuda_array_interface__["data"][0]
+        checked(driver.cuMemcpyHtoDAsync(address, source.ctypes.data, nbytes, self._stream))
+
+    def read(self, source, target: np.ndarray) -> None:
+        """Queues a copy of an array to host numbers."""
+        address = source.__cuda_array_interface__["data"][0]
+        checked(driver.cuMemcpyDtoHAsync(target.ctypes.data, address, target.nbytes, self._stream))
+
+    def download(self, source) -> np.ndarray:
+        """An array's numbers on the host, once all work is done."""
+        found = np.empty(source.shape, source.dtype)
+        self.read(source, found)
+        self.wait()
+        return found
+
+    def copy_time(self, size: int) -> float:
+        """Time [s] of a copy of so many bytes within the GPU: the median of several."""
+        first, second = (cuda.device_array(size, np.uint8, stream=self.stream) for _ in range(2))
+        places = [array.__cuda_array_interface__["data"][0] for array in (first, second)]
+        times = []
+        for _ in range(7):
+            self.wait()
+            start = perf_counter()
+            for _ in range(4):
+                checked(driver.cuMemcpyDtoDAsync(*places, size, self._stream))
+            self.wait()
+            times.append((perf_counter() - start) / 4)
+        return float(np.median(times[1:]))
+
+    def wait(self) -> None:
+        """Until all work is done."""
+        checked(driver.cuStreamSynchronize(self._stream))
+
+    def capture(self, work):
+        """The launches and copies that a function queues, as a graph."""
+        mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        checked(driver.cuStreamBeginCapture(self._stream, mode))
+        try:
+            work()
+        finally:
+            graph = checked(driver.cuStreamEndCapture(self._stream))
+        ready = checked(driver.cuGraphInstantiate(graph, 0))
+        checked(driver.cuGraphDestroy(graph))
+        self._graphs.append(ready)
+        return ready
+
+    def launch(self, graph) -> None:
+        """Queues a graph."""
+        checked(driver.cuGraphLaunch(graph, self._stream))
+
+
+def allow_shared(kernel, size: int) -> None:
+    """Let a kernel that is compiled have so many bytes of shared memory for a block."""
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    for compiled in kernel.overloads.values():
+        handle = compiled._codelibrary.get_cufunc().handle
+        answer = driver.cuKernelSetAttribute(attribute, size, handle, 0)
+        if answer[0] != driver.CUresult.CUDA_SUCCESS:
+            checked(driver.cuFuncSetAttribute(handle, attribute, size))

@@ -1,0 +1,1 @@
+"""Solvers whose state lies on a device from step to step."""

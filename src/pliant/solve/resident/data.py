@@ -1,0 +1,85 @@
+"""From a model to what a program on a device keeps of it, and the vectors of loads and pins at a time."""
+
+import numpy as np
+
+from pliant.checks import at_time
+from pliant.kernels.lanes import LANES
+
+
+def set_data(program, own):
+    """An element set as the device's program takes it."""
+    volume, gradients = own.element_volumes[:, 0], own.element_gradients[:, 0, :3].reshape(-1, 9)
+    law = own.own_law.law
+    parts = [_of_elements(own, value) if isinstance(value, np.ndarray) else float(value) for value in law]
+    damping = tuple(_of_elements(own, value) for value in (own.damping, own.lam, own.mu)) if own.damped else None
+    flow = (own.yield_strain, own.creep, own.max_strain)
+    plastic = tuple(_of_elements(own, value) for value in flow) if is_plastic(own) else None
+    nodes = own.connectivity.astype(np.int64)
+    return program.SetData(nodes, type(law)(*parts), gradients, volume, damping, plastic, own.facts.rotates)
+
+
+def is_plastic(own) -> bool:
+    """Whether elements of a set flow."""
+    return bool(np.any(np.isfinite(own.yield_strain[own.volume > 0])))
+
+
+def plastic_data(model, state) -> tuple[list, list]:
+    """Plastic strains (count, 6) of a state by set, and the gradients (count, 9) seen from there."""
+    strain, gradients = [], []
+    for own in model.elements.sets:
+        strain.append(own.point_values(state.plastic_strain[own.points])[:, 0])
+        seen = own.elastic_gradients(state.plastic_strain)
+        gradients.append(own.point_values(seen)[:, 0, :9])
+    return strain, gradients
+
+
+def plastic_strain(model, by_set: list[np.ndarray]) -> np.ndarray:
+    """Plastic strains (count, 6) by set as a state has them, (point groups, 6, LANES)."""
+    out = np.zeros((model.elements.point_groups, 6, LANES))
+    for own, values in zip(model.elements.sets, by_set):
+        out[own.points][own.lanes // LANES, :, own.lanes % LANES] = values
+    return out
+
+
+def _of_elements(own, value: np.ndarray) -> np.ndarray:
+    """Numbers (point groups, LANES) of a set as those (count,) of its elements."""
+    return own.point_values(value[:, None])[:, 0, 0]
+
+
+def node_data(program, model):
+    """Nodes with their loads and pins as the device's program takes them."""
+    pin, start = np.zeros((model.node_count, 3), np.int64), np.zeros((model.node_count, 3))
+    number = len(model.node_loads) + 1
+    for own, motion in moving_pins(model):
+        vectors = np.atleast_2d(at_time(motion, 0.0))  # one for all of its nodes, or one for each
+        numbers = number + np.arange(len(vectors))[:, None]
+        pin[np.ix_(own.nodes, own.axes)] = -numbers if own.velocity is None else numbers
+        start[own.nodes] = own.start
+        number += len(vectors)
+    loads = [(nodes, weights) for nodes, weights, _ in model.node_loads]
+    masses = (model.node_mass, model.node_mass_damping, model.node_stiffness, model.node_damping, model.free)
+    return program.NodeData(*masses, loads, pin, start, number - 1)
+
+
+def moving_pins(model) -> list:
+    """The pins that prescribe a motion, with its velocity [m/s] or displacement [m]."""
+    motions = [(own, own.displacement if own.velocity is None else own.velocity) for own in model.pins]
+    return [(own, motion) for own, motion in motions if motion is not None]
+
+
+def vectors_at(model, time: float, out: np.ndarray) -> None:
+    """Vectors of loads [N] and of pins [m/s or m] at a time [s], one after the other, into out."""
+    at = 0
+    for source in _sources(model):
+        vectors = at_time(source, time).ravel()
+        out[at : at + len(vectors)] = vectors
+        at += len(vectors)
+
+
+def is_constant(model) -> bool:
+    """Whether these vectors never change."""
+    return not any(callable(source) for source in _sources(model))
+
+
+def _sources(model) -> list:
+    return [vector for _, _, vector in model.node_loads] + [motion for _, motion in moving_pins(model)]
