@@ -24,7 +24,7 @@ class TendonView(SceneView):
 
     def __init__(self, sim, guides):
         super().__init__(sim, "stress")
-        self.guides = [np.searchsorted(nodes, own) for (nodes, _), own in zip(self.soft, guides)]
+        self.guides = [np.searchsorted(skin.nodes, own) for skin, own in zip(self.soft, guides)]
 
     def _rod_surfaces(self, shot, radius):
         paths = [points[own] for points, own in zip(shot.points, self.guides)]

@@ -177,7 +177,7 @@ def test_bad_options(options, match):
 
 def test_what_is_no_surface():
     refused(3, "a surface is a TriMesh")
-    refused("nowhere.stl", "there is no mesh file nowhere.stl")
+    refused("nowhere.stl", "nowhere.stl: there is no such mesh file")
     refused(([[0, 0, 0]], [[0, 1, 2]]), "must index points")
 
 

@@ -24,7 +24,7 @@ HARMLESS = 1e3
 
 # The same of normal and tangent rows of contacts: where the linear system is solved directly, and by iterations.
 # Third, how much softer they may be than by the mobility of the heaviest things: what is light may carry them.
-FIRM_CONTACTS, SOFT_CONTACTS = (1e-2, 1e-2, 10.0), (2e-1, 5e-1, np.inf)
+FIRM_CONTACTS, SOFT_CONTACTS = (1e-2, 1e-2, 10.0), (0.7, 1.0, np.inf)
 
 
 def joint_softness(model, dtype) -> np.ndarray:
