@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow test-cuda test-random test-hostile lint format bench bench-peers clean
+.PHONY: demo studio test test-studio test-slow test-cuda test-random test-hostile lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,8 +16,23 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	$(BIN)/pliant demo --out out
 
+# builds the page with node from PyPI and packages from npm, and opens it; SCENE=file.toml begins with a file
+PAGE := src/pliant/studio/page/studio.js
+
+$(PAGE): $(STAMP) $(wildcard studio/source/* studio/*.json studio/build.py examples/scenes/*.toml)
+	$(BIN)/python studio/build.py
+
+studio: $(PAGE)
+	$(BIN)/pliant studio $(SCENE)
+
+# tests of the studio want its page and a browser; where npm cannot be reached they are skipped, and say so
 test: $(STAMP) lint
+	$(BIN)/python studio/build.py --browser || echo "no page, no browser: tests of the page will be skipped"
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-studio: $(STAMP)
+	$(BIN)/python studio/build.py --browser
+	$(BIN)/python -m pytest tests/test_studio_commands.py tests/test_studio_server.py tests/test_studio_browser.py
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
@@ -61,4 +76,4 @@ bench-peers:
 	$(PEERS)/bin/pliant bench cantilever --peers
 
 clean:
-	rm -rf $(VENV) $(PEERS) out
+	rm -rf $(VENV) $(PEERS) out studio/node_modules studio/browser/node_modules src/pliant/studio/page

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pliant._version import __version__
-from pliant.cli import devices, meshing, run, static, tools
+from pliant.cli import devices, meshing, run, static, studio, tools
 from pliant.errors import PliantError
 
 EXAMPLES = """\b
@@ -17,6 +17,7 @@ Examples:
   pliant equilibrium examples/scenes/beam.toml    where it comes to rest
   pliant modes examples/scenes/beam.toml    at which frequencies it rings
   pliant mesh info part.vtu                 how good a mesh is
+  pliant studio examples/scenes/beam.toml   set up, run and look at it in the browser
 """
 
 
@@ -51,6 +52,7 @@ for command in (
     meshing.mesh,
     tools.bench,
     devices.devices,
+    studio.studio,
 ):
     main.add_command(command)
 

@@ -22,9 +22,10 @@ SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}
 HARMLESS = 1e3
 
 
-# The same of normal and tangent rows of contacts: where the linear system is solved directly, and by iterations.
-# Third, how much softer they may be than by the mobility of the heaviest things: what is light may carry them.
-FIRM_CONTACTS, SOFT_CONTACTS = (1e-2, 1e-2, 10.0), (0.7, 1.0, np.inf)
+# The same of normal and tangent rows of contacts: of rigid bodies where the linear system is solved directly, and by
+# iterations; and with soft bodies, where sheets and solids on many contacts are met soonest by soft ones. Third, how
+# much softer they may be than by the mobility of the heaviest things: what is light may carry them.
+FIRM_CONTACTS, LOOSE_CONTACTS, SOFT_CONTACTS = (1e-2, 1e-2, 10.0), (2e-1, 5e-1, np.inf), (0.7, 1.0, np.inf)
 
 
 def joint_softness(model, dtype) -> np.ndarray:

@@ -1,5 +1,5 @@
 """Scenes as TOML files, both ways."""
 
-from pliant.scene_file.files import RunSettings, SceneFile, View, describe, load, read, same, save
+from pliant.scene_file.files import RunSettings, SceneFile, View, describe, from_tables, load, parse, read, same, save
 
-__all__ = ["RunSettings", "SceneFile", "View", "describe", "load", "read", "same", "save"]
+__all__ = ["RunSettings", "SceneFile", "View", "describe", "from_tables", "load", "parse", "read", "same", "save"]

@@ -13,7 +13,7 @@ from pliant.scene_file.run import RunSettings, SceneFile, View, read_run
 from pliant.scene_file.schema import SceneTable
 from pliant.scene_file.write import describe, same, save
 
-__all__ = ["RunSettings", "SceneFile", "View", "describe", "load", "read", "same", "save"]
+__all__ = ["RunSettings", "SceneFile", "View", "describe", "from_tables", "load", "parse", "read", "same", "save"]
 
 MAX_BYTES = 64 * 2**20
 """A scene file is text written by hand or by `save`; meshes are files of their own."""
@@ -33,13 +33,17 @@ def load(path: str | Path) -> Scene:
 def read(path: str | Path) -> SceneFile:
     """The scene in a TOML file and how to run it; SceneError lists everything that is wrong with it, a line each."""
     path = file_path(path, "the path of a scene file")
-    data = parse(path)
-    problems = Problems(str(path))
+    return from_tables(parse(path), folder_of(path), str(path))
+
+
+def from_tables(data: dict, folder: Path, name: str) -> SceneFile:
+    """The scene in the tables of a file, and how to run it; meshes are read from `folder`, errors start with `name`."""
+    problems = Problems(name)
     table = problems.validate(SceneTable, data, ())
     run = read_run(data["run"], problems) if isinstance(data.get("run"), dict) else RunSettings()
-    scene, keys = build_scene(data, table, folder_of(path), problems)
+    scene, keys = build_scene(data, table, folder, problems)
     problems.finish()
-    return SceneFile(scene, run, str(path), keys)
+    return SceneFile(scene, run, name, keys)
 
 
 def folder_of(path: Path) -> Path:

@@ -8,7 +8,7 @@ from pliant.kernels.matrices import Augmented, BlockJacobi, FactorPreconditioner
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
-from pliant.rows.softness import SOFT_CONTACTS
+from pliant.rows.softness import LOOSE_CONTACTS, SOFT_CONTACTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.factor_pattern import FactorPattern
 from pliant.solve.newton.library_factor import LibraryFactor
@@ -31,11 +31,11 @@ class PrimalSystem:
     """The matrix of a model, with its pattern; `linear`: as in pliant.Newton. `dot` is that of triples (n, 3)."""
 
     patience = 3  # iterations before sweeps over contacts
-    contact_softness = SOFT_CONTACTS
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
         self.elements, self.device = model.elements, model.device
+        self.contact_softness = SOFT_CONTACTS if model.elements.sets else LOOSE_CONTACTS
         self.dot = self.device.linalg.triples.dot
         self.pattern = sliced_pattern(self.device, self.count, self._pattern_elements())
         self.free = np.ones((self.count, 3))

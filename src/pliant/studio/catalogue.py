@@ -1,0 +1,57 @@
+"""What a person can choose from in the studio: laws, solvers, joints, fields; read from where each is defined."""
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+import numpy as np
+
+from pliant.output.drawing.colors import colormap
+from pliant.output.drawing.picture import Legend
+from pliant.output.fields import COLOR_FIELDS
+from pliant.scene.catalogue import JOINTS
+from pliant.scene_file.run import RunSettings, option_kinds
+from pliant.scene_file.schema import FILE_LAWS
+from pliant.solve.options import SOLVERS
+
+SIMPLE_JOINTS = ("ball", "hinge", "slider", "fixed")
+"""Joints of two bodies at a point, which the studio can add; others are shown, run and kept as the file says them."""
+
+PRESETS = {
+    "rubber": {"law": "stable_neohookean", "young": 1.0e6, "poisson": 0.47, "density": 1100.0, "damping": 0.01},
+    "silicone": {"law": "stable_neohookean", "young": 1.2e5, "poisson": 0.48, "density": 1070.0, "damping": 0.01},
+    "liver": {"law": "stable_neohookean", "young": 6.0e3, "poisson": 0.48, "density": 1060.0, "damping": 0.02},
+    "foam": {"law": "corotated", "young": 5.0e4, "poisson": 0.1, "density": 60.0, "damping": 0.02},
+    "clay": {
+        "law": "corotated",
+        "young": 4.0e5,
+        "poisson": 0.35,
+        "density": 1500.0,
+        "damping": 0.02,
+        "plasticity": {"yield_strain": 0.02, "creep": 20.0, "max_strain": 0.6},
+    },
+    "steel": {"law": "corotated", "young": 2.1e11, "poisson": 0.3, "density": 7850.0},
+}
+"""Materials by name, with numbers of the usual size; a real piece of stuff has to be measured."""
+
+
+def catalogue() -> dict[str, Any]:
+    """All choices as plain tables."""
+    needed = {
+        name: [field.name for field in fields(JOINTS[name]) if field.default is MISSING] for name in SIMPLE_JOINTS
+    }
+    return {
+        "laws": list(FILE_LAWS),
+        "presets": PRESETS,
+        "solvers": {name: _options(solver) for name, solver in SOLVERS.items()},
+        "joints": {name: {"axis": "axis" in needed[name]} for name in SIMPLE_JOINTS},
+        "fields": {"none": "no field", **{name: field.title for name, field in COLOR_FIELDS.items()}},
+        "colors": np.round(255 * colormap(Legend.colormap)).astype(int).tolist(),
+        "run": {"dt": RunSettings.dt, "seconds": RunSettings.seconds},
+    }
+
+
+def _options(solver: type) -> dict[str, Any]:
+    """The options of a solver: their kinds and defaults."""
+    kinds = option_kinds(solver)
+    defaults = {field.name: None if field.default is MISSING else field.default for field in fields(solver)}
+    return {name: {"kind": kind.__name__, "default": defaults[name]} for name, kind in kinds.items()}

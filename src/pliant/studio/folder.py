@@ -1,0 +1,67 @@
+"""Scene files that the studio opens and saves: those of one folder, and examples; no path leads anywhere else."""
+
+from pathlib import Path
+
+from pliant.errors import SceneError
+from pliant.files import write_atomically
+
+PAGE = Path(__file__).parent / "page"
+"""The page as `make studio` builds it, and a folder of examples."""
+
+LONGEST_NAME = 120
+
+
+def plain_name(name: object, *suffixes: str) -> str:
+    """A file name without folders that ends in one of some suffixes."""
+    fits = isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST_NAME and name[0] != "."
+    if not fits or any(letter in name for letter in '/\\:<>|?*"') or Path(name).suffix.lower() not in suffixes:
+        raise SceneError(f"a file name must be plain, without folders, and end in {' or '.join(suffixes)}")
+    return name
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The file of that name in a folder, links followed: it must not lead out."""
+    path = (folder / name).resolve()
+    if path.parent != folder.resolve():
+        raise SceneError(f"{name!r} is a link that leads out of the folder of the studio")
+    return path
+
+
+MESHES = (".stl", ".obj", ".ply", ".msh", ".vtu")
+"""Suffixes of mesh files that a page may put into the folder."""
+
+
+def store(folder: Path, name: str, data: bytes) -> str:
+    """Put a mesh file into a folder; no file that is there is changed. Its name, with a number where it was taken."""
+    name = plain_name(name, *MESHES)
+    stem, suffix = Path(name).stem, Path(name).suffix
+    for number in range(1, 1000):
+        file = name if number == 1 else f"{stem} {number}{suffix}"
+        path = inside(folder, file)
+        if not path.exists():
+            with write_atomically(path) as temporary:
+                temporary.write_bytes(data)
+            return file
+        if path.is_file() and path.read_bytes() == data:
+            return file
+    raise SceneError(f"there are too many files named {name!r}")
+
+
+def scenes(folder: Path) -> list[str]:
+    """The scene files in a folder."""
+    files = folder.glob("*.toml") if folder.is_dir() else ()
+    return sorted(file.name for file in files if file.is_file() and not file.name.startswith("."))
+
+
+def write_scene(path: Path, tables: dict) -> None:
+    """Write tables as a scene file."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(scene_text(tables), encoding="utf-8", newline="\n")
+
+
+def scene_text(tables: dict) -> str:
+    """Tables as the text of a scene file."""
+    from pliant.scene_file import layout  # takes a second to load, which nobody waits for before the page is there
+
+    empty = {"run": {}, "materials": {}, "soft": [], "cloth": [], "rigid": [], "rod": [], "joint": [], "contact": []}
+    return layout.scene_text(empty | tables)

@@ -1,0 +1,251 @@
+"""The scene that the studio holds, and what pages may ask of it."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pliant.errors import PliantError, SceneError
+from pliant.studio import commands, folder
+from pliant.studio.clients import Client
+from pliant.studio.stage import Stage, empty_scene
+
+
+class Session(Stage):
+    """One scene; requests of pages are methods of the table REQUESTS at the end."""
+
+    def load(self, name: str) -> None:
+        """Begin with a scene file of the folder."""
+        from pliant import scene_file
+
+        self.history, self.name = commands.History(scene_file.parse(self.home / name)), name
+
+    async def answer(self, client: Client, text: str) -> None:
+        """Do what a page asks for, and tell it how that went."""
+        number = None
+        try:
+            request = _parsed(text)
+            if not isinstance(request, dict) or not isinstance(request.get("do"), str):
+                raise SceneError("a request is a table with a key 'do'")
+            number = request.pop("id", None)
+            if not isinstance(number, int | None):
+                raise SceneError("the id of a request is a whole number")
+            if (do := request.pop("do")) == "drawn":
+                return client.drawn()
+            if do not in REQUESTS:
+                raise SceneError(f"the studio does not know the request {do[:40]!r}")
+            value = await _call(REQUESTS[do], self, request)
+            client.note({"kind": "reply", "id": number, "value": value})
+        except (PliantError, OSError) as error:
+            text = error.strerror or "the file cannot be used" if isinstance(error, OSError) else str(error)
+            client.note({"kind": "reply", "id": number, "error": text})
+
+    async def _change(self, change: Callable[[], None], take_back: Callable[[], None]) -> None:
+        """Change the tables and show them; take it back if they make no scene."""
+        async with self.lock:
+            await self._calm()
+            change()
+            self.saved, before = False, self.saved
+            try:
+                await self._build()
+            except PliantError:
+                take_back()
+                self.saved = before
+                if not self.worker.alive:
+                    await self._fresh()
+                self._show_state()
+                raise
+
+    async def edit(self, command: Any, revision: int) -> None:
+        """A command of a page, made for the scene of a revision."""
+        self._check_revision(revision)
+        made = commands.deserialise(command)
+        await self._change(lambda: self.history.do(made), self.history.forget)
+
+    async def add(self, body: str, table: dict) -> str:
+        """Add a body or joint; its name."""
+        made = commands.adding(self.history.tables, body, table)
+        await self._change(lambda: self.history.do(made), self.history.forget)
+        return self.history.tables[body][-1]["name"]
+
+    async def remove(self, body: str, index: int, revision: int) -> None:
+        """Take out a body or joint, and what holds on to it."""
+        self._check_revision(revision)
+        made = commands.removing(self.history.tables, body, index)
+        await self._change(lambda: self.history.do(made), self.history.forget)
+
+    async def undo(self) -> None:
+        """Take back the last command."""
+        await self._change(self.history.undo, self.history.redo)
+
+    async def redo(self) -> None:
+        """Do again what was taken back."""
+        await self._change(self.history.redo, self.history.undo)
+
+    def _check_revision(self, revision: Any) -> None:
+        if revision != self.revision:
+            raise SceneError("the scene has changed meanwhile; look again, then edit")
+
+    async def new(self) -> None:
+        """An empty scene."""
+        await self._open(empty_scene(), None, self.home)
+
+    async def open(self, file: str, example: bool = False) -> None:
+        """A scene file of the folder, or an example."""
+        from pliant import scene_file
+
+        home = folder.PAGE / "examples" if example else self.home
+        path = folder.inside(home, folder.plain_name(file, ".toml"))
+        try:
+            tables = scene_file.parse(path)
+        except SceneError as error:
+            raise SceneError(str(error).replace(str(path), file)) from None
+        await self._open(tables, None if example else file, home)
+
+    async def _open(self, tables: dict, name: str | None, base: Path) -> None:
+        before = self.history, self.name, self.base
+
+        def put(history, name, base):
+            self.history, self.name, self.base = history, name, base
+            self.opened += 1
+
+        await self._change(lambda: put(commands.History(tables), name, base), lambda: put(*before))
+        self.saved = True
+        self._show_state()
+
+    async def save(self, file: str) -> str:
+        """Write the scene into the folder."""
+        path = folder.inside(self.home, folder.plain_name(file, ".toml"))
+        folder.write_scene(path, self.history.tables)
+        self.name, self.saved, self.base = file, True, self.home
+        self._show_state()
+        return file
+
+    async def text(self) -> str:
+        """The scene as the text of a scene file."""
+        return folder.scene_text(self.history.tables)
+
+    async def python(self) -> str:
+        """The scene as a Python script."""
+        return await self.worker.ask("python")
+
+    async def play(self, speed: float = 1.0) -> None:
+        """Run the scene."""
+        await self._run("play", "playing", speed=speed)
+
+    async def step(self) -> None:
+        """One step."""
+        await self._run("step", "paused")
+
+    async def _run(self, do: str, phase: str, **arguments: Any) -> None:
+        async with self.lock:
+            if self.phase == "building":
+                raise SceneError("the scene is being built; Stop ends that")
+            await self._calm() if self.phase == "ended" else None
+            worker = self.worker
+            self.phase = "building"
+        try:
+            await worker.ask(do, **arguments)
+            if self.worker is worker:
+                self._show_state(phase)
+        except PliantError:
+            if self.worker is worker and worker.alive:
+                self._show_state("ready")
+            raise
+
+    async def pause(self) -> None:
+        """Stop after the present step."""
+        await self.worker.ask("pause")
+        self._show_state("paused")
+
+    async def reset(self) -> None:
+        """Back to the start, at once: a process in the middle of a step is ended."""
+        async with self.lock:
+            await self._calm()
+            await self.worker.ask("reset")
+            self._show_state("ready")
+
+    async def scrub(self, index: int) -> None:
+        """Show a frame that was kept."""
+        await self.worker.ask("scrub", index=index)
+        if self.phase == "playing":
+            self._show_state("paused")
+
+    async def picture(self, file: str, camera: dict) -> str:
+        """A picture of the present state, in the folder."""
+        return await self._draw("picture", file, camera, ".png")
+
+    async def film(self, file: str, camera: dict) -> str:
+        """A film of the frames kept, in the folder."""
+        return await self._draw("film", file, camera, ".webp", ".gif")
+
+    async def _draw(self, what: str, file: str, camera: dict, *suffixes: str) -> str:
+        path = folder.inside(self.home, folder.plain_name(file, *suffixes))
+        phase = "paused" if self.phase == "playing" and what == "film" else self.phase
+        await self.worker.ask(what, file=str(path), camera=camera or None)
+        self._show_state(phase)
+        return file
+
+    async def pull(self, body: str, point: list, target: list) -> None:
+        """Pull at a point of a body."""
+        await self.worker.ask("pull", body=body, point=_point(point), target=_point(target))
+
+    async def drag(self, target: list) -> None:
+        """Pull to another place."""
+        await self.worker.ask("drag", target=_point(target))
+
+    async def release(self) -> None:
+        """Pull no more."""
+        await self.worker.ask("release")
+
+    async def quality(self, body: str) -> dict:
+        """How good the mesh of a soft body is."""
+        return await self.worker.ask("quality", body=body)
+
+    async def paint(self, color: str) -> None:
+        """Colour soft bodies by a field."""
+        await self.worker.ask("paint", color=color)
+        self.color = color
+        self._show_state()
+
+
+REQUESTS: dict[str, Callable[..., Awaitable[Any]]] = {
+    name: getattr(Session, name)
+    for name in (
+        *("edit", "add", "remove", "undo", "redo", "new", "open", "save", "text", "python"),
+        *("play", "step", "pause", "reset", "paint", "scrub", "picture", "film", "pull", "drag", "release", "quality"),
+    )
+}
+
+
+def _point(values: list) -> list[float]:
+    """Three finite numbers."""
+    good = len(values) == 3 and all(isinstance(value, int | float) and abs(value) < 1e9 for value in values)
+    if not good:
+        raise SceneError("a point is three finite numbers")
+    return [float(value) for value in values]
+
+
+def _parsed(text: str) -> Any:
+    """JSON without numbers that are none."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        raise SceneError("the request is not JSON") from None
+
+
+async def _call(method: Callable[..., Awaitable[Any]], session: Session, arguments: dict) -> Any:
+    """Call a method by what a page says, whose names and kinds must be those of the method."""
+    hints = {name: kind for name, kind in method.__annotations__.items() if name != "return"}
+    needed = len(hints) - len(method.__defaults__ or ())
+    if set(arguments) - set(hints) or set(list(hints)[:needed]) - set(arguments):
+        raise SceneError(f"{method.__name__} takes {', '.join(hints) or 'nothing'}")
+    for name, value in arguments.items():
+        kind = (int, float) if hints[name] is float else object if hints[name] is Any else hints[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and hints[name] is not bool):
+            raise SceneError(f"{name} must be of another kind")
+    return await method(session, **arguments)

@@ -1,0 +1,152 @@
+// What passes between the page and its server; see src/pliant/studio/messages.py.
+
+export type Path = (string | number)[];
+export type Table = { [key: string]: any };
+export type Command = { do: string; path?: Path; value?: unknown; members?: Command[] };
+
+export interface Catalogue {
+  laws: string[];
+  presets: { [name: string]: Table };
+  solvers: { [name: string]: { [option: string]: { kind: string; default: unknown } } };
+  joints: { [name: string]: { axis: boolean } };
+  fields: { [name: string]: string };
+  colors: [number, number, number][];
+  run: { dt: number; seconds: number };
+}
+
+export interface State {
+  kind: "state";
+  revision: number;
+  tables: Table;
+  name: string | null;
+  saved: boolean;
+  opened: number;
+  undo: number;
+  redo: number;
+  phase: "starting" | "ready" | "building" | "playing" | "paused" | "ended";
+  color: string;
+  scenes: string[];
+  examples: string[];
+  catalogue: Partial<Catalogue>;
+}
+
+export interface Surfaces {
+  kind: "surfaces";
+  revision: number;
+  soft: { name: string; color: string; drawn: boolean; points: number; triangles: number; pinned: number;
+    nodes: number; tets: number }[];
+  rods: { name: string; color: string; points: number; triangles: number }[];
+  rigid: { name: string; color: string; flat: boolean; static: boolean; plane: number[] | null;
+    points: number; triangles: number; anchors: number[][] }[];
+  anchors: number[][];
+}
+
+export interface Frame {
+  kind: "frame";
+  revision: number;
+  time: number;
+  steps: number;
+  seconds?: number;
+  playing?: boolean;
+  rate?: number | null;
+  solver?: string;
+  iterations?: number;
+  converged?: boolean;
+  imbalance?: number | null;
+  contacts?: number;
+  rows?: number;
+  parts?: number;
+  tangled?: string[];
+  timings?: { [stage: string]: number };
+  energy?: { [kind: string]: number };
+  field?: { name: string; title: string; high: number };
+  kept?: number;
+  full?: boolean;
+  scrubbed?: boolean;
+}
+
+/** The arrays of a message, read one after the other. */
+export class Arrays {
+  constructor(private buffer: ArrayBuffer, private offset: number) {}
+
+  floats(count: number): Float32Array {
+    this.offset += 4 * count;
+    return new Float32Array(this.buffer, this.offset - 4 * count, count);
+  }
+
+  numbers(count: number): Uint32Array {
+    this.offset += 4 * count;
+    return new Uint32Array(this.buffer, this.offset - 4 * count, count);
+  }
+}
+
+interface Listener {
+  state(state: State): void;
+  surfaces(header: Surfaces, arrays: Arrays): void;
+  frame(header: Frame, arrays: Arrays): void;
+  note(kind: string, text: string): void;
+  connected(yes: boolean): void;
+}
+
+/** The one WebSocket of the page. Requests are answered; states, surfaces and frames come by themselves. */
+export class Connection {
+  private socket!: WebSocket;
+  private waiting = new Map<number, { resolve(value: any): void; reject(error: Error): void }>();
+  private next = 1;
+
+  constructor(private listener: Listener) {
+    this.open();
+  }
+
+  private open() {
+    this.socket = new WebSocket(`ws://${location.host}/talk`);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => this.listener.connected(true);
+    this.socket.onmessage = (event) => this.take(event.data);
+    this.socket.onclose = () => {
+      this.listener.connected(false);
+      for (const { reject } of this.waiting.values()) reject(new Error("the connection to the studio is lost"));
+      this.waiting.clear();
+      setTimeout(() => this.open(), 1000);
+    };
+  }
+
+  ask(what: string, args: Table = {}): Promise<any> {
+    const id = this.next++;
+    return new Promise((resolve, reject) => {
+      if (this.socket.readyState !== WebSocket.OPEN) return reject(new Error("the studio is not connected"));
+      this.waiting.set(id, { resolve, reject });
+      this.socket.send(JSON.stringify({ ...args, do: what, id }));
+    });
+  }
+
+  /** Ask for something whose answer nobody waits for. */
+  tell(what: string, args: Table = {}) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ ...args, do: what }));
+  }
+
+  drawn() {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send('{"do":"drawn"}');
+  }
+
+  private take(data: string | ArrayBuffer) {
+    if (typeof data !== "string") return this.takeBinary(data);
+    const message = JSON.parse(data);
+    if (message.kind === "state") this.listener.state(message);
+    else if (message.kind === "reply") {
+      const request = this.waiting.get(message.id);
+      this.waiting.delete(message.id);
+      if (!request) return;
+      if ("error" in message) request.reject(new Error(message.error));
+      else request.resolve(message.value);
+    } else this.listener.note(message.kind, message.text);
+  }
+
+  private takeBinary(data: ArrayBuffer) {
+    const length = new DataView(data).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    const arrays = new Arrays(data, 4 + length);
+    if (header.kind === "surfaces") this.listener.surfaces(header, arrays);
+    else if (header.kind === "frame") this.listener.frame(header, arrays);
+  }
+}
