@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.scene import bodies
+from pliant.scene import bodies, rods
+from pliant.scene import cloth as sheets
 
 OPTIONS = {
     "add_soft": bodies.Soft,
     "add_rigid": bodies.Rigid,
+    "add_cloth": sheets.Cloth,
+    "add_rod": rods.Rod,
 }
 """Classes whose fields are the options of calls that take any."""
+
+LEFT_OUT = (".trusted", ".mass_properties", ".make_bodies")
+"""Methods for pliant itself."""
 
 LOOKS = ("size", "color", "camera", "caption", "joints", "contacts")
 MOTOR = ("velocity", "position", "stiffness", "damping", "max_torque")
@@ -35,11 +41,22 @@ class World:
     pin: bodies.Pin
     folder: Path
     sim: pl.Simulation | None = None
+    cloth: sheets.Cloth | None = None
+    rod: rods.Rod | None = None
 
     def simulated(self) -> pl.Simulation:
         if self.sim is None:
             self.sim = self.scene.simulate(dt=0.01)
         return self.sim
+
+    def dressed(self) -> "World":
+        """With a sheet and a rod, which fewer solvers know."""
+        material = pl.Material.corotated(1e6, 0.3, 300)
+        self.cloth = self.scene.add_cloth(pl.meshes.grid((1, 1), 1), material, 0.001, position=(0, 5, 0), name="sheet")
+        self.rod = self.scene.add_rod([(6, 0, 0), (6, 1, 0)], material, 0.01, segments=3, name="rod")
+        self.cloth.clamp("x < 0.1")
+        self.rod.clamp(0)
+        return self
 
 
 def world(folder: Path | None = None, joints: bool = True) -> World:
@@ -65,14 +82,15 @@ def samples(w: World) -> dict[str, list]:
     points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     mesh = pl.meshes.box((1, 1, 1), 1)
     material = pl.Material.linear(1e5, 0.3, 1000)
+    dress = [] if w.rod is None else [w.cloth, w.rod, w.rod[1]]
     return {
         "scene": [w.scene],
-        "mesh": [mesh, mesh.surface()],
-        "material": [material],
+        "mesh": [mesh, mesh.surface(), pl.meshes.grid((1, 1), 1)],
+        "material": [material, pl.Material.corotated(1e5, 0.3, 1000)],
         "shape": [pl.Sphere(0.2), pl.Plane()],
-        "body": [w.soft, w.ball, w.block],
-        "a": [w.ball, w.soft, w.block, pl.world],
-        "b": [w.block, w.soft, w.ball, pl.world],
+        "body": [w.soft, w.ball, w.block, *dress],
+        "a": [w.ball, w.soft, w.block, pl.world, *dress],
+        "b": [w.block, w.soft, w.ball, pl.world, *dress],
         "first": [w.hinge, w.ball, w.screw_joint, w.soft],
         "second": [w.slider, w.hinge, w.block],
         "joint": [w.hinge, w.slider, pl.Ball(w.ball, w.block, (3, 0, 0.5))],
@@ -98,7 +116,7 @@ def samples(w: World) -> dict[str, list]:
         "parameters": [{"mu": 1e5, "k": 1e6}],
         "times": [(0, 1)],
         "values": [((0, 0, 0), (0, 0, 1)), (0, 1)],
-        "solver": [pl.Newton(), pl.Dual(), None],
+        "solver": [pl.Newton(), pl.Dual(), pl.Mixed(), None],
         "x": [np.array(mesh.points)],
         "v": [np.zeros((8, 3))],
         "position": [(0, 0, 3), 0.5],
@@ -138,6 +156,20 @@ def samples(w: World) -> dict[str, list]:
         "color": ["stress", "none"],
         "mode": [0],
         "k": [0],
+        "thickness": [0.001],
+        "kind": ["circle", "tube", "rectangle"],
+        "sizes": [(0.01,), (0.02, 0.01)],
+        "section": [pl.Section.rectangle(0.02, 0.01), None],
+        "inner": [0.005],
+        "edges": [[(0, 1), (0, 2), (0, 3)], None],
+        "segments": [1, 3],
+        "normal": [(1, 2, 3)],
+        "curvature": [(0.1, 0, 0.2)],
+        "stretched": [1.1],
+        "point": [0, 3],
+        "fibres": [pl.Fibres((1, 0, 0), 1e5), ()],
+        "direction": [(1, 0, 0)],
+        "drawing": [mesh.surface()],
     }
 
 
@@ -160,13 +192,15 @@ def callables(w: World) -> dict[str, object]:
                 if callable(value) and getattr(value, "__module__", "").startswith(thing.__name__.split(".meshes")[0]):
                     found[f"{name}.{own}"] = value
     things = {"scene": w.scene, "soft": w.soft, "ball": w.ball, "mesh": w.soft.mesh, "surface": w.soft.mesh.surface()}
+    if w.rod is not None:
+        things |= {"cloth": w.cloth, "rod": w.rod, "point": w.rod[1]}
     if w.sim is not None:
         things["sim"] = w.sim
     for label, thing in things.items():
         for own in dir(type(thing)):
             if not own.startswith("_") and inspect.isfunction(inspect.getattr_static(type(thing), own)):
                 found[f"{label}.{own}"] = getattr(thing, own)
-    return {name: value for name, value in found.items() if not name.endswith((".trusted", ".mass_properties"))}
+    return {name: value for name, value in found.items() if not name.endswith(LEFT_OUT)}
 
 
 def parameters(name: str, function) -> dict[str, inspect.Parameter]:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from mutations import bytes_mutated
-from pliant.scene_file import joints, loads, run, schema
+from pliant.scene_file import joints, loads, rods, run, schema
 from pliant.scene_file.values import Table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.toml"))
@@ -67,6 +67,44 @@ at = [0.5, 0.1, 0.2]
 between = ["ball", "floor"]
 friction = 0.3
 """
+DRESSED = (
+    SMALL
+    + b"""[[cloth]]
+name = "flag"
+material = "rubber"
+thickness = 0.001
+mesh = { grid = [1, 1], cells = [2, 1] }
+position = [0, 5, 0]
+thins = false
+fibres = [{ direction = [1, 0, 0], young = 1e5 }]
+[[cloth.clamp]]
+nodes = "x < 0.01"
+[[cloth.wind]]
+velocity = [0, 1, 0]
+drag = 0.5
+[[rod]]
+name = "cable"
+points = [[6, 0, 0], [6, 1, 0], [6, 1, 1]]
+segments = 2
+section = { tube = [0.02, 0.01] }
+material = "rubber"
+curvature = [0.1, 0, 0.2]
+normal = [1, 0, 0]
+straight = true
+stretched = 1.01
+[[rod.clamp]]
+point = 0
+angular_velocity = { times = [0, 1], values = [[0, 0, 0], [0, 0, 1]] }
+[[rod.force]]
+point = 4
+vector = [0, 0, 1]
+[[joint]]
+type = "ball"
+a = "cable.4"
+b = "world"
+at = [6, 1, 1]
+"""
+)
 ODD = (None, True, 0, 1, -1, 2, 3, 1e-200, 1e200, 10**30, 1e308, "", "a", "ball", "beam", "x < 0.5", "x" * 400, [], {})
 ODD += ([1, 2], [0, 0, 0], [1, 2, 3], [1, 0, 0, 0], ["ball", "beam"], [[0, 0, 0], [1, 1, 1]], {"a": 1}, "world")
 ODD += ({"times": [0, 1], "values": [1, 2]}, {"box": [[0, 0, 0], [1, 1, 1]]}, [{}], [[[]]], "all", "../a.msh")
@@ -81,7 +119,7 @@ def tables(module) -> list[type[Table]]:
 @cache
 def known_keys() -> list[str]:
     """All keys of all tables."""
-    found = {key for module in (schema, joints, loads, run) for own in tables(module) for key in own.model_fields}
+    found = {key for module in (schema, joints, loads, rods, run) for own in tables(module) for key in own.model_fields}
     return sorted(found)
 
 
@@ -98,7 +136,7 @@ def seen() -> dict[str, list[Any]]:
             if isinstance(entry, dict | list):
                 walk(entry)
 
-    for text in [SMALL, *(path.read_bytes() for path in EXAMPLES)]:
+    for text in [DRESSED, *(path.read_bytes() for path in EXAMPLES)]:
         walk(tomllib.loads(text.decode()))
     return found
 
@@ -136,8 +174,9 @@ def varied(draw, value: Any, depth: int = 0) -> Any:
 @st.composite
 def by_grammar(draw) -> bytes:
     """A file whose tables and keys are those of the schema."""
-    data = varied(draw, tomllib.loads(SMALL.decode()))
-    for key in ("soft", "rigid", "joint", "contact"):
+    base = draw(st.sampled_from((SMALL, DRESSED)))
+    data = varied(draw, tomllib.loads(base.decode()))
+    for key in ("soft", "rigid", "cloth", "rod", "joint", "contact"):
         if draw(st.integers(0, 6)) == 6:
             data.setdefault(key, [])
             if isinstance(data[key], list):
@@ -163,4 +202,4 @@ def toml(value: Any) -> str:
 
 def by_mutation():
     """A good file, changed as a text."""
-    return bytes_mutated([SMALL, SMALL, *(path.read_bytes() for path in EXAMPLES)])
+    return bytes_mutated([SMALL, *[DRESSED] * 3, *(path.read_bytes() for path in EXAMPLES)])

@@ -12,7 +12,15 @@ import pliant as pl  # noqa: E402
 from mutations import VALUES  # noqa: E402
 
 pytestmark = pytest.mark.hostile
-NAMES = sorted(calls.callables((lambda w: (w.simulated(), w)[1])(calls.world())))
+
+
+def names(w: calls.World) -> list[str]:
+    """What can be called in a world that is simulated."""
+    w.simulated()
+    return sorted(calls.callables(w))
+
+
+NAMES, DRESSED_NAMES = names(calls.world()), names(calls.world().dressed())
 COUNT = {"cases": 0, "calls": 0, "refused": 0}
 """What was done."""
 
@@ -34,10 +42,13 @@ def arguments(draw, w, name: str, function) -> dict:
 
 def one_case(draw, note, folder) -> None:
     """A few calls in a fresh world."""
-    w = calls.world(folder)
+    dressed = draw(st.booleans(), label="with a sheet and a rod")
+    w = calls.world(folder).dressed() if dressed else calls.world(folder)
     for _ in range(draw(st.integers(1, 3), label="calls")):
-        name = draw(st.sampled_from(NAMES), label="call")
-        w = w if name != "scene.equilibrium" else calls.world(folder, joints=False)
+        name = draw(st.sampled_from(DRESSED_NAMES if dressed else NAMES), label="call")
+        if name == "scene.equilibrium":
+            w = calls.world(folder, joints=False)
+            w = w.dressed() if dressed else w
         one_call(draw, note, w, name)
 
 
@@ -64,10 +75,14 @@ def follow(w: calls.World, name: str, result) -> None:
         result.frame()
     if hasattr(result, "kind") and hasattr(pl, name):
         w.scene.join(result)
-    if type(result) in (pl.Newton, pl.Dual, pl.Linear, pl.Explicit, pl.Xpbd):
+    if type(result) in (pl.Newton, pl.Dual, pl.Mixed, pl.Linear, pl.Explicit, pl.Xpbd):
         w.scene.simulate(0.01, solver=result).step()
     if isinstance(result, pl.Material):
         w.scene.add_soft(pl.meshes.box((1, 1, 1), 1), result, position=(0, 0, 5))
+    if isinstance(result, pl.Section):
+        w.scene.add_rod([(9, 0, 0), (9, 1, 0)], pl.Material.linear(1e6, 0.3, 1000), section=result)
+    if isinstance(result, pl.Fibres):
+        w.scene.add_cloth(pl.meshes.grid((1, 1), 1), pl.Material.corotated(1e6, 0.3, 300), 0.001, fibres=result)
     if name in ("Sphere", "Box", "Capsule", "Cylinder", "Cone", "Hull", "Mesh"):
         w.scene.add_rigid(result, density=1000, position=(0, 0, 9))
     if not name.startswith(("sim.", "mesh", "surface")):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import whole
 from ..errors import MeshError
 from . import repair as repairs
 from . import topology
@@ -121,7 +122,11 @@ class TriMesh:
 
     def beside(self, node: int) -> tuple[int, int]:
         """The two other corners of a triangle around a node."""
-        element, place = (int(found[0]) for found in np.nonzero(self.triangles == node))
+        node = whole(node, "node", 0, len(self.points) - 1)
+        elements, places = np.nonzero(self.triangles == node)
+        if not len(elements):
+            raise MeshError(f"no triangle uses node {node}")
+        element, place = int(elements[0]), int(places[0])
         return tuple(int(self.triangles[element, (place + k) % 3]) for k in (1, 2))
 
     @cached_property

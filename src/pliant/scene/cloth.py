@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.checks import number, vector, vector_or_function
+from pliant.checks import flag, instance, number, optional_number, refusal, unit_vector, vector_or_function
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes.checks import name_rows, name_some
@@ -49,10 +49,8 @@ class Fibres:
     young: float
 
     def __post_init__(self):
-        object.__setattr__(self, "direction", vector(self.direction, "fibres direction"))
+        object.__setattr__(self, "direction", unit_vector(self.direction, "fibres direction"))
         object.__setattr__(self, "young", number(self.young, "fibres young", low=0, open_low=True))
-        if not any(self.direction):
-            raise SceneError("fibres direction must not be zero")
 
 
 @dataclass(eq=False)
@@ -80,11 +78,9 @@ class Cloth(Soft):
             raise SceneError("cloth: a sheet is drawn as it is; leave out drawing, which follows tets")
         super().__post_init__()
         self.thickness = number(self.thickness, "thickness", low=0, open_low=True)
-        self.thins, self.flat = bool(self.thins), bool(self.flat)
-        if self.bend_stiffness is not None:
-            self.bend_stiffness = number(self.bend_stiffness, "bend_stiffness", low=0)
-        if self.contact_distance is not None:
-            self.contact_distance = number(self.contact_distance, "contact_distance", low=0, open_low=True)
+        self.thins, self.flat = flag(self.thins, "thins"), flag(self.flat, "flat")
+        self.bend_stiffness = optional_number(self.bend_stiffness, "bend_stiffness", low=0)
+        self.contact_distance = optional_number(self.contact_distance, "contact_distance", low=0, open_low=True)
         self.fibres = _fibres(self.fibres)
         if self.material.law in NOT_OF_SHEETS:
             raise SceneError(f"cloth: {NOT_OF_SHEETS[self.material.law]}")
@@ -161,8 +157,8 @@ def check_sheet(mesh: TriMesh) -> None:
 
 
 def _fibres(value) -> tuple[Fibres, ...]:
-    fibres = (value,) if isinstance(value, Fibres) else tuple(value)
-    for one in fibres:
-        if not isinstance(one, Fibres):
-            raise SceneError(f"fibres must be pliant.Fibres, got {one!r}")
-    return fibres
+    if isinstance(value, Fibres):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        raise refusal("fibres", "pliant.Fibres or a list of them", value)
+    return tuple(instance(one, "one of fibres", Fibres, "pliant.Fibres") for one in value)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from pliant.checks import numbers, refusal, whole
 from pliant.errors import SceneError
 from pliant.rotations import conjugate, matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.shapes import Box, Capsule, Sphere
@@ -11,28 +12,34 @@ from pliant.scene.shapes import Box, Capsule, Sphere
 # Segments shorter than this part of the rod's size have no direction.
 SHORTEST = 1e-9
 
+MOST = 1_000_000
+"""How many segments a rod may have."""
+
 
 def split_edges(points, edges, closed: bool, segments) -> tuple[np.ndarray, np.ndarray]:
     """Points (n, 3) and edges (m, 2), every given edge in so many segments; without edges the points are one line."""
-    points = np.array(points, dtype=float)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2 or not np.all(np.isfinite(points)):
-        raise SceneError(f"a rod needs at least two points of 3 finite numbers, got an array of shape {points.shape}")
-    if not isinstance(segments, int | np.integer) or isinstance(segments, bool) or segments < 1:
-        raise SceneError(f"segments must be a whole number from 1 on, got {segments!r}")
+    points = numbers(points, "the points of a rod", ((None, 3),), "an array (n, 3) of at least two points")
+    if len(points) < 2:
+        raise SceneError(f"a rod needs at least two points, got {len(points)}")
+    segments = whole(segments, "segments", 1, MOST)
     if edges is None:
         line = np.arange(len(points))
         edges = np.stack([line[:-1], line[1:]], axis=1)
         edges = np.concatenate([edges, [[len(points) - 1, 0]]]) if closed else edges
     elif closed:
         raise SceneError("a rod with edges=... is closed where its edges close it; closed=True is for lines of points")
-    edges = np.asarray(edges)
-    if edges.ndim != 2 or edges.shape[1] != 2 or not len(edges) or not np.issubdtype(edges.dtype, np.integer):
-        raise SceneError(f"edges must be whole numbers (m, 2), got an array of shape {edges.shape}")
+    rule = "an array (m, 2) of whole numbers, at least one row"
+    given, edges = edges, numbers(edges, "edges", ((None, 2),), rule)
+    if not len(edges) or np.any(edges != np.rint(edges)):
+        raise refusal("edges", rule, given)
     if edges.min() < 0 or edges.max() >= len(points):
         raise SceneError(f"edges must name points 0 to {len(points) - 1}, got {int(edges.min())} to {int(edges.max())}")
+    edges = edges.astype(np.int64)
     _check_edges(points, edges)
+    if len(edges) * segments > MOST:
+        raise SceneError(f"a rod may have at most {MOST} segments, got {len(edges)} edges of {segments}")
     if segments == 1:
-        return points, edges.astype(np.int64)
+        return points, edges
     share = np.arange(1, segments) / segments
     first, second = points[edges[:, 0]], points[edges[:, 1]]
     more = first[:, None] + share[None, :, None] * (second - first)[:, None]
@@ -70,9 +77,8 @@ def edge_frames(points: np.ndarray, edges: np.ndarray, normal) -> np.ndarray:
     if normal is None:
         first = _carried(along, edges)
     else:
-        first = np.asarray(normal, dtype=float)
-        if first.shape not in ((3,), along.shape) or not np.all(np.isfinite(first)):
-            raise SceneError(f"normal must be 3 finite numbers, or an array ({len(along)}, 3), got {normal!r}")
+        rule = f"3 finite numbers, or an array ({len(along)}, 3) with a row for each segment"
+        first = numbers(normal, "normal", ((3,), along.shape), rule)
         first = first - np.sum(first * along, axis=1)[:, None] * along
         size = np.linalg.norm(first, axis=1)
         if size.min() <= 1e-9:

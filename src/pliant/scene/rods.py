@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pliant.checks import number, vector, vector_or_function
+from pliant.checks import flag, instance, number, numbers, vector, vector_or_function, whole
 from pliant.errors import SceneError
+from pliant.meshes import TetMesh, TriMesh
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Placement, Rigid
 from pliant.scene.materials import Material
@@ -17,7 +18,10 @@ from pliant.scene.rod_shapes import (
     straight_ends,
     warn_of_kinks,
 )
-from pliant.scene.sections import Section
+from pliant.scene.sections import THICKEST, THINNEST, Section
+
+NOT_OF_RODS = ("rolling_friction", "torsional_friction", "thickness")
+"""What other bodies say of their contacts, and rods do not know."""
 
 
 @dataclass(eq=False)
@@ -39,9 +43,9 @@ class RodPoint(Rigid):
     def clamp(self, velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0)) -> None:
         """Hold place and direction, or move them with a velocity [m/s] and an angular velocity [rad/s], each a vector
         or a function of time."""
-        self.static = True
-        self.velocity = vector_or_function(velocity, "clamp velocity")
+        velocity = vector_or_function(velocity, "clamp velocity")
         self.angular_velocity = vector_or_function(angular_velocity, "clamp angular_velocity")
+        self.velocity, self.static = velocity, True
 
 
 @dataclass(eq=False)
@@ -69,13 +73,14 @@ class Rod(Placement):
     def __post_init__(self):
         self.check_placement()
         self.velocity = vector(self.velocity, "velocity")
-        self.self_contact = bool(self.self_contact)
+        self.self_contact, self.straight = flag(self.self_contact, "self_contact"), flag(self.straight, "straight")
         self._check_material()
+        self._check_contact()
         self.frames = edge_frames(self.points, self.edges, self.normal)  # (m, 3, 3), columns are the axes
         self.stretched = number(self.stretched, "stretched", low=0, open_low=True)
         spans = np.linalg.norm(self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]], axis=1)
         self.lengths = spans / self.stretched  # (m,) at rest
-        self.curvature, self.straight = _curvature(self.curvature, len(self.edges)), bool(self.straight)
+        self.curvature = _curvature(self.curvature, len(self.edges))
         # (m, 2, 3, 3): frames at both ends of a segment that are one where it is not strained
         self.ends = straight_ends(self.frames, self.edges) if self.straight else np.stack([self.frames] * 2, axis=1)
         self.bodies: list[RodPoint] = []
@@ -86,11 +91,17 @@ class Rod(Placement):
         if self.material.mass_damping:
             raise SceneError("mass_damping is not available for rods; use damping, or forces of your own")
 
+    def _check_contact(self) -> None:
+        """What other bodies say of their contacts and rods do not know."""
+        for key in NOT_OF_RODS:
+            if getattr(self, key) is not None:
+                raise SceneError(f"{key} is not available for rods")
+
     def __len__(self) -> int:
         return len(self.points)
 
     def __getitem__(self, index: int) -> RodPoint:
-        return self.bodies[index]
+        return self.bodies[whole(index, "the number of a point", -len(self), len(self) - 1)]
 
     def __iter__(self):
         return iter(self.bodies)
@@ -149,33 +160,28 @@ class Rod(Placement):
 
     def clamp(self, point: int, velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0)) -> RodPoint:
         """Hold place and direction of a point, or move both; see RodPoint.clamp."""
-        self.bodies[point].clamp(velocity, angular_velocity)
-        return self.bodies[point]
+        self[point].clamp(velocity, angular_velocity)
+        return self[point]
 
 
 def make_rod(points, material, radius, section, edges, closed, segments, **options) -> Rod:
     """A rod from what a user says; see Scene.add_rod."""
-    if not isinstance(material, Material):
-        raise SceneError(f"add_rod needs a pliant.Material, got {type(material).__name__}")
+    instance(material, "the material of a rod", Material, "a pliant.Material")
     if (radius is None) == (section is None):
         raise SceneError("a rod needs either radius=... [m] or section=pliant.Section...")
-    if section is not None and not isinstance(section, Section):
-        raise SceneError(f"section must be a pliant.Section, such as Section.circle(0.01), got {section!r}")
-    section = Section.circle(number(radius, "radius", low=0, open_low=True)) if section is None else section
-    if hasattr(points, "points") and hasattr(points, "edges"):
+    section = Section.circle(number(radius, "radius", low=THINNEST, high=THICKEST)) if section is None else section
+    instance(section, "section", Section, "a pliant.Section, such as Section.circle(0.01)")
+    if isinstance(points, TetMesh | TriMesh):
         if edges is not None:
             raise SceneError("a rod made of the edges of a mesh takes no edges=...")
         used, edges = np.unique(points.edges, return_inverse=True)  # points inside a surface have no edge
         points, edges = points.points[used], edges.reshape(-1, 2)
-    points, edges = split_edges(points, edges, bool(closed), segments)
+    points, edges = split_edges(points, edges, flag(closed, "closed"), segments)
     return Rod(points, edges, material, section, **options)
 
 
 def _curvature(value, count: int) -> np.ndarray:
     """Natural curvature and twist (count, 3) [1/m]."""
-    array = np.zeros(3) if value is None else np.asarray(value, dtype=float)
-    if array.shape not in ((3,), (count, 3)) or not np.all(np.isfinite(array)):
-        raise SceneError(
-            f"curvature must be 3 finite numbers, or an array ({count}, 3) with a row for each segment, got {value!r}"
-        )
+    rule = f"3 finite numbers, or an array ({count}, 3) with a row for each segment"
+    array = np.zeros(3) if value is None else numbers(value, "curvature", ((3,), (count, 3)), rule)
     return np.broadcast_to(array, (count, 3)).copy()

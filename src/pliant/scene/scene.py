@@ -86,10 +86,6 @@ class Scene:
     def add_cloth(self, mesh: TriMesh, material: Material, thickness: float, **options) -> Cloth:
         """Add a sheet of a thickness [m]: cloth, paper, a membrane or a thin shell; options: thins, bend_stiffness,
         flat, fibres, contact_distance, and those of `add_soft`."""
-        if not isinstance(mesh, TriMesh):
-            raise SceneError(f"add_cloth needs a pliant.meshes.TriMesh, got {type(mesh).__name__}")
-        if not isinstance(material, Material):
-            raise SceneError(f"add_cloth needs a pliant.Material, got {type(material).__name__}")
         return self._add(Cloth(mesh, material, thickness=thickness, **options), "cloth")
 
     def add_rigid(self, shape: Shape, **options) -> Rigid:

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.checks import number
+from pliant.checks import choice, number, refusal
 from pliant.errors import SceneError
 
 SECTIONS = {"circle": ("radius",), "tube": ("radius", "inner"), "ellipse": ("first", "second")}
 SECTIONS |= {"rectangle": ("width", "height")}
 """The kinds of sections and the names of their sizes."""
+
+THINNEST, THICKEST = 1e-20, 1e20
+"""Between which sizes [m] lie: their sixth powers stay finite."""
 
 # Terms of the series of a rectangle's torsion.
 TERMS = 40
@@ -27,13 +30,11 @@ class Section:
     sizes: tuple[float, ...]
 
     def __post_init__(self):
-        if self.kind not in SECTIONS:
-            raise SceneError(f"section kind must be one of {', '.join(SECTIONS)}, got {self.kind!r}")
-        names = SECTIONS[self.kind]
-        if len(self.sizes) != len(names):
-            raise SceneError(f"a section of kind {self.kind!r} needs {' and '.join(names)}, got {self.sizes!r}")
-        low = {"low": 0, "open_low": True}
-        sizes = tuple(number(size, f"section {name}", **low) for size, name in zip(self.sizes, names))
+        names = SECTIONS[choice(self.kind, "section kind", SECTIONS)]
+        if not isinstance(self.sizes, list | tuple) or len(self.sizes) != len(names):
+            raise refusal(f"sizes of a section of kind {self.kind!r}", f"({', '.join(names)})", self.sizes)
+        bounds = {"low": THINNEST, "high": THICKEST}
+        sizes = tuple(number(size, f"section {name}", **bounds) for size, name in zip(self.sizes, names))
         object.__setattr__(self, "sizes", sizes)
         if self.kind == "tube" and sizes[1] >= sizes[0]:
             raise SceneError(f"the inner radius of a tube must be below the outer, {sizes[0]:g} m, got {sizes[1]:g} m")

@@ -26,7 +26,7 @@ from pliant.scene_file.schema import SHAPE_TABLES, ContactTable, MaterialTable, 
 from pliant.scene_file.values import Table
 
 MAX_TETS = 2_000_000
-"""How many tets all generated meshes of a file may have together."""
+"""How many tets and triangles of sheets all generated meshes of a file may have together."""
 
 MANY_TETS = 200_000
 """More than so many are announced before they are made."""
@@ -278,20 +278,24 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
 
     def _mesh(self, recipe: Table, entry: Any, path: KeyPath) -> meshes.TetMesh | None:
         count = 0 if hasattr(recipe, "file") else tet_count(recipe)
-        self.tets += count
-        if self.tets > MAX_TETS:
-            self.tets -= count
-            many = f"asks for {count} tets" + (f" besides {self.tets} of other bodies" if self.tets else "")
-            self.problems.add(path, entry, f"{many}; allowed: at most {MAX_TETS} in a scene file, take fewer cells")
+        if not self.affordable(count, "tets", entry, path):
             return None
-        if count > MANY_TETS:
-            size = count * BYTES_PER_TET / 2**30
-            where = f"{self.problems.file}: {show_path(path)}"
-            text = f"{where}: asks for {count} tets, which take about {size:.1f} GB to simulate; fewer cells take less"
-            warnings.warn(text, stacklevel=2)
         with self.problems.collect(path, entry):
             return make_mesh(recipe, self.folder)
         return None
+
+    def affordable(self, count: int, what: str, entry: Any, path: KeyPath) -> bool:
+        """Whether a body may have so many elements besides those before it; noted if not, announced if many."""
+        if self.tets + count > MAX_TETS:
+            many = f"asks for {count} {what}" + (f" besides {self.tets} of other bodies" if self.tets else "")
+            self.problems.add(path, entry, f"{many}; allowed: at most {MAX_TETS} in a scene file, take fewer cells")
+            return False
+        self.tets += count
+        if count > MANY_TETS:
+            size = count * BYTES_PER_TET / 2**30
+            text = f"asks for {count} {what}, which take about {size:.1f} GB to simulate; fewer cells take less"
+            warnings.warn(f"{self.problems.file}: {show_path(path)}: {text}", stacklevel=3)
+        return True
 
     def _material(self, value: Any, entry: Any, path: KeyPath) -> Material | None:
         if not isinstance(value, str):

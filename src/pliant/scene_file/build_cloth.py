@@ -15,9 +15,6 @@ from pliant.scene_file.problems import Path as KeyPath
 from pliant.scene_file.schema import ClothTable
 from pliant.scene_file.values import Table
 
-MAX_TRIANGLES = 20_000_000
-"""How many triangles a generated sheet may have."""
-
 CLOTH_KEYS = ("thins", "bend_stiffness", "flat", "contact_distance")
 """What a sheet says beside what all soft bodies do."""
 
@@ -34,8 +31,6 @@ def triangle_count(recipe: Table) -> int:
 
 def make_sheet(recipe: Table, folder: Path) -> meshes.TriMesh:
     """The triangle mesh that a `mesh` table describes."""
-    if (count := triangle_count(recipe)) > MAX_TRIANGLES:
-        raise SceneError(f"asks for {count} triangles; allowed: at most {MAX_TRIANGLES}, take fewer cells")
     if hasattr(recipe, "file"):
         mesh = meshes.read(inside(folder, recipe.file), repair=bool(recipe.repair))
         if not isinstance(mesh, meshes.TriMesh):
@@ -52,7 +47,9 @@ class ClothBuilder:
     def add_cloth(self, entry: Any, path: KeyPath) -> None:
         """One of [[cloth]]"""
         table, mesh = self.problems.validate(ClothTable, entry, path), None
-        if table is not None:
+        if table is not None and self.affordable(
+            triangle_count(table.mesh), "triangles", entry["mesh"], (*path, "mesh")
+        ):
             with self.problems.collect((*path, "mesh"), entry["mesh"]):
                 mesh = make_sheet(table.mesh, self.folder)
         material = None if table is None else self._material(table.material, entry["material"], (*path, "material"))

@@ -3,14 +3,21 @@
 from typing import Any
 
 from pliant.errors import SceneError
+from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.rods import Rod
 from pliant.scene_file.build_joints import given
 from pliant.scene_file.problems import Path as KeyPath
-from pliant.scene_file.rods import ROD_KEYS, RodTable, make_section
+from pliant.scene_file.rods import RodTable, make_section
+
+MAX_SEGMENTS = 50_000
+"""How many segments all rods of a file may have together."""
 
 
 class RodBuilder:
     """Part of the Builder: [[rod]]."""
+
+    segments = 0
+    """So many so far."""
 
     def add_rod(self, entry: Any, path: KeyPath) -> None:
         """One of [[rod]]"""
@@ -19,13 +26,28 @@ class RodBuilder:
         if material is None:
             self._fail(entry)
             return
-        options = given(table, "position", "rotation", "velocity", *ROD_KEYS, "self_contact", "name")
+        if not self._countable(table, entry, path):
+            self._fail(entry)
+            return
+        options = given(table, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact", "name")
         options |= given(table, "radius", "edges", "closed", "segments", "normal", "curvature", "straight", "stretched")
         if table.section is not None:
             options["section"] = make_section(table.section)
         rod = self._add(entry, path, lambda: self.scene.add_rod(table.points, material, **options))
         if rod is not None:
             self._load_rod(rod, table, entry, path)
+
+    def _countable(self, table: RodTable, entry: dict, path: KeyPath) -> bool:
+        """Whether the segments of all rods are not too many; it is noted where they are."""
+        edges = len(table.points) if table.edges is None else len(table.edges)
+        count = edges * (table.segments or 1)
+        if (total := self.segments + count) > MAX_SEGMENTS:
+            key = "points" if table.segments is None else "segments"
+            allowed = f"allowed: at most {MAX_SEGMENTS} of all rods of a scene file"
+            self.problems.add((*path, key), entry[key], f"makes {total} segments of rods; {allowed}")
+            return False
+        self.segments = total
+        return True
 
     def _load_rod(self, rod: Rod, table: RodTable, entry: dict, path: KeyPath) -> None:
         for kind in ("clamp", "force", "torque"):

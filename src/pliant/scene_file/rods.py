@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pliant.scene.contact_options import CONTACT_KEYS
-from pliant.scene.rods import Rod, RodPoint
+from pliant.scene.rods import NOT_OF_RODS, Rod, RodPoint
 from pliant.scene.sections import SECTIONS, Section
 from pliant.scene_file.loads import MovingVector
 from pliant.scene_file.schema import BodyTable, MaterialTable
@@ -23,7 +23,7 @@ from pliant.scene_file.values import (
     whole,
 )
 
-ROD_KEYS = tuple(key for key in CONTACT_KEYS if key not in ("rolling_friction", "torsional_friction", "thickness"))
+ROD_KEYS = tuple(key for key in CONTACT_KEYS if key not in NOT_OF_RODS)
 """What a rod says about its contacts."""
 
 
