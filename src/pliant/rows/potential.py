@@ -13,6 +13,7 @@ from pliant.kernels.lanes import LANES
 from pliant.rows.joints import JointBlocks, turning_stiffness
 from pliant.rows.rolling import Rolling
 from pliant.rows.table import Rows
+from pliant.rows.tilting import Tilting
 
 # A row can move nothing when its mobility is below this part of what it were without pins; the compliance, relative,
 # with which it then gets no impulse to speak of.
@@ -20,6 +21,9 @@ NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
 
 # Part of the energy of a joint's small compliance that counts as what closing its gap will move.
 STIFF_PART = 1e-2
+# Contacts whose error a renewal leaves more of than this part become harder by this factor, down to this part of what
+# they were: where several of them hold the same thing, multipliers alone converge slowly.
+STUBBORN, HARDER, HARDEST = 0.5, 0.2, 1e-3
 # Rounding of a joint's error relative to the distance of bodies from the origin (or to an angle of one).
 EPSILON = 1e-15
 
@@ -86,12 +90,14 @@ class RowPotential:
         contacts,
         shift,
         rolling: Rolling,
+        tilting: Tilting,
     ):
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
         mobility; contacts: of the normal and tangent rows of contacts. shift (slices, 3, LANES): impulses [N s] to
-        start from; rolling: which rows are torques of contacts."""
-        self.rolling = rolling
+        start from; rolling: which rows are torques of contacts; tilting: which last rows are tilts of triangles."""
+        self.rolling, self.tilting = rolling, tilting
+        self.first_tilt = rows.slices - tilting.rows.slices
         self.rows, self.joints, self.device = rows, joints, joints.device
         self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
         self.mobility, without_pins = (_mobilities(self.device, rows, inverse) for inverse in (mobility, loose))
@@ -115,6 +121,8 @@ class RowPotential:
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
         self.estimate = shift[: joints.slices].copy()
+        self.contacts = slice(joints.slices, rolling.first_slice)
+        self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
         self.renew()
 
     def evaluate(self, velocity: np.ndarray) -> float:
@@ -134,9 +142,21 @@ class RowPotential:
         self.energy = self.joint_energy + energy
         return self.energy
 
+    def respond(self, velocity: np.ndarray) -> float:
+        """The potential [J] of contacts alone at a velocity (triples, 3); their impulses, slips, curvatures are kept,
+        while joints stay as they were."""
+        rows, own = self.rows, slice(self.joints.slices, None)
+        bounds = (each[own] for each in (self.target, rows.low, rows.high, rows.friction, self.compliance))
+        answers = (each[own] for each in (self.new_slip, self.impulse, self.curvature))
+        nothing = self.joints.rate[:0]
+        geometry = (rows.start[own], rows.triples, rows.jacobian)
+        return self.device.rows.row_response(*geometry, *bounds, velocity, 0, nothing, *answers)[1]
+
     def renew(self) -> None:
         """Shifts and slips follow what was last evaluated."""
         self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
+        if len(self.tilting):
+            self.compliance[self.first_tilt :] = self.tilting.compliance(self.impulse)
         self.target = self.rows.target + self.compliance * self.shift
         self.target[:, 0] -= self.rows.friction * self.slip
         if len(self.rolling):
@@ -146,6 +166,20 @@ class RowPotential:
     def _torque_bounds(self) -> np.ndarray:
         """The largest torques (r, 3) [N m s] at the normal impulses last evaluated."""
         return self.rolling.reach * np.maximum(self.impulse.reshape(-1)[self.rolling.normal], 0.0)[:, None]
+
+    def harden(self) -> None:
+        """Make contacts whose errors, as last evaluated, have hardly become smaller since this was last called harder
+        from the next renewal on; both tangents alike, for the cone is round."""
+        own = self.contacts
+        error = np.where(self.hard[own], np.abs(self.compliance[own] * (self.impulse[own] - self.shift[own])), 0.0)
+        error[:, 1:] = error[:, 1:].max(axis=1, keepdims=True)
+        if self.last_error is not None:
+            stubborn = error > STUBBORN * self.last_error
+            softer = self.compliance[own]
+            self.compliance[own] = np.where(
+                stubborn, np.maximum(HARDER * softer, np.minimum(softer, self.hardest)), softer
+            )
+        self.last_error = error
 
     def foresee(self, direction: np.ndarray) -> None:
         """Estimate the joints' impulses at the end of a step along a direction (triples, 3)."""
@@ -206,7 +240,7 @@ class RowPotential:
         disturb, of all other rows as last evaluated."""
         impulse, first = self.impulse.copy(), slice(0, self.joints.slices)
         impulse[first] = np.where(self.hard[first], self.estimate, impulse[first])
-        return impulse
+        return impulse[: self.first_tilt]
 
     def largest_gap(self) -> float:
         """The largest gap of a rigid joint relative to its reach; rows that can move nothing have none to close."""
@@ -223,10 +257,10 @@ class RowPotential:
         hard = self.hard[: joints.slices]
         return float(np.sum(hard / self.compliance[: joints.slices])) * (EPSILON * size / joints.h) ** 2
 
-    def add_impulses(self, out: np.ndarray, scale: float = 1.0) -> None:
-        """out (triples, 3) += scale J^T lambda."""
-        rows = self.rows
-        self.device.rows.add_row_impulses(rows.start, rows.triples, rows.jacobian, scale * self.impulse, out)
+    def add_impulses(self, out: np.ndarray, scale: float = 1.0, first: int = 0) -> None:
+        """out (triples, 3) += scale J^T lambda, of the slices from the first on."""
+        rows, impulse = self.rows, scale * self.impulse[first:]
+        self.device.rows.add_row_impulses(rows.start[first:], rows.triples, rows.jacobian, impulse, out)
 
     def add_turning(self, blocks_inout: np.ndarray) -> None:
         """Adds h^2 times the stiffness of bodies against turning to the angular blocks (triples, 3, 3)."""

@@ -13,6 +13,8 @@ from pliant.elements.rods import body_sizes
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.lanes import LANES
 from pliant.rows.potential import JointsAhead, RowPotential
+from pliant.rows.table import concatenate
+from pliant.rows.tilting import Tilting, no_tilting
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
 from pliant.solve.newton.touching import contacts_ahead
@@ -52,7 +54,7 @@ class Increment:
         self.assembled = self.mass  # the diagonal blocks of the Hessian in use
         self.softness = (softness, contacts)
         self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
-        self._take_rows(warm_impulses(state.impulses, rows))
+        self._take_rows(warm_impulses(state.impulses, rows), no_tilting())
         elements.take_plastic(rows.elements.plastic)
         elements.take_bodies(state)
         if elements.elements.damped:
@@ -67,13 +69,17 @@ class Increment:
         self.blur = BLUR * sum(float(np.vdot(own.mu, own.volume)) for own in model.elements.volumes)
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
-    def _take_rows(self, shift: np.ndarray) -> None:
+    def _take_rows(self, shift: np.ndarray, tilting: Tilting) -> None:
         """Make a potential of the problem's rows, with impulses (slices, 3, LANES) [N s] to start from."""
         table, inverse_mass = self.problem.rows.table, self.problem.prediction.inverse_mass
+        if len(tilting):
+            count, table = table.slices, concatenate([table, tilting.rows])
+            self.problem = self.problem.with_rows(replace(self.problem.rows, table=table.between(0, count)))
+            shift = np.concatenate([shift, np.zeros(tilting.rows.target.shape)])
         self.joints.write_into(table)
         mobilities = self._mobilities(inverse_mass) if table.slices else (inverse_mass,) * 2
         rolling = self.problem.rows.rolling
-        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift, rolling)
+        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift, rolling, tilting)
 
     def touch(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
         """Take the contacts that there are where velocities u lead in place of those so far; Phi and its gradient at u,
@@ -81,7 +87,8 @@ class Increment:
         before = self.problem
         self._relax(u)
         last, share = self.found_at, self.share
-        self.problem, self.found_at, self.clear = contacts_ahead(self.problem, self.started, u, last, share)
+        ahead = contacts_ahead(self.problem, self.started, u, last, share)
+        self.problem, self.found_at, self.clear, tilting = ahead
         if not len(before.rows.contacts) and not len(self.problem.rows.contacts):
             self.problem = before
             return value, gradient
@@ -89,7 +96,7 @@ class Increment:
         value -= rows.energy
         rows.add_impulses(gradient)
         kept = kept_impulses(before.rows, rows.impulse)
-        self._take_rows(warm_impulses(kept, self.problem.rows))
+        self._take_rows(warm_impulses(kept, self.problem.rows), tilting)
         self.row_potential.estimate = estimate
         self.row_potential.follow_slip(u)
         value += self.row_potential.evaluate(u)
@@ -244,6 +251,8 @@ class Increment:
         rows, gradient = self.row_potential, gradient.copy()
         value -= rows.energy
         rows.add_impulses(gradient)
+        if len(self.problem.rows.contacts) and self.elements.elements.sets:  # those of rigid bodies are hard enough
+            rows.harden()
         rows.renew()
         value += rows.evaluate(u)
         rows.add_impulses(gradient, -1.0)
@@ -255,7 +264,7 @@ class Increment:
         rows = self.problem.rows
         if not closed or not len(rows.contacts):
             return self.row_potential.mismatch(closed)
-        little = np.zeros(rows.table.target.shape)
+        little = np.zeros(self.row_potential.target.shape)
         size = self.model.colliders.size_of(rows.contacts) / self.h
         for row, part in enumerate(TOUCHING):
             little.reshape(-1)[rows.contact_index + row * LANES] = part * size

@@ -7,6 +7,7 @@ import numpy as np
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
+from pliant.solve.newton.foresight import foresee_contacts, foreseeable
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.sweeping import may_sweep, sweep
@@ -25,6 +26,7 @@ WHOLE = 0.25
 PATIENCE = 12
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long.
 MOST_TOUCHES = 16
+LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # Penetration, relative to the size of what touches, that a converged step may leave.
 PENETRATION = 1e-3
 # Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end; and relative to what is
@@ -99,14 +101,14 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches = _Trend(), 0
+    trend, touches, loosely = _Trend(), 0, 0
     for iteration in range(max_iterations):
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
         if iteration == 0 and potential.row_potential.joints.slices:
             point = _fitted(potential, system, point)
         point.gradient = point.gradient * system.free
-        found = _direction(potential, system, point.gradient, last, exact)
+        found = _direction(potential, system, point, last, exact)
         new, factor = _line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
@@ -140,6 +142,11 @@ def minimise(
                     break
                 last, trend = None, _Trend()
                 continue
+        elif loosely < LOOSE_TOUCHES and whole and info.residual <= LOOSELY_MET * tolerance and foreseeable(potential):
+            loosely += 1
+            point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
+            last, trend = None, _Trend()
+            continue
         last = found.size
         swept = _swept(potential, system, point, info, tolerance, scale)
         if swept is not None:
@@ -196,10 +203,10 @@ def _assemble(potential: Increment, system, exact: bool, first: bool = False) ->
     system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
 
 
-def _direction(potential: Increment, system, gradient, last: float | None, exact: bool) -> _Direction:
+def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool) -> _Direction:
     """Newton's direction with the Hessian just assembled; should an exact one turn out not to be positive, as in
     compression, it is projected after all."""
-    rows = potential.row_potential
+    rows, gradient = potential.row_potential, point.gradient
     size = system.local_norm(gradient)
     wanted = 0.9 * (size / last) ** 2 if last else FIRST_FORCING
     forcing = min(max(wanted, SMALLEST_FORCING), LARGEST_FORCING)
@@ -207,14 +214,17 @@ def _direction(potential: Increment, system, gradient, last: float | None, exact
         direction, products = solve_following(system, potential.following, -gradient, forcing)
     else:
         direction, products = system.solve(-gradient, forcing)
-    rows.foresee(direction)
-    potential.elements.foresee(potential.h * direction)
     slope = float(system.dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
         _assemble(potential, system, False)
-        again = _direction(potential, system, gradient, last, False)
+        again = _direction(potential, system, point, last, False)
         again.products += products
         return again
+    if foreseeable(potential) and slope < 0.0 and not potential.following:
+        direction, more = foresee_contacts(potential, system, point.u, gradient, direction, size)
+        slope, products = float(system.dot(gradient, direction)), products + more
+    rows.foresee(direction)
+    potential.elements.foresee(potential.h * direction)
     return _Direction(direction, slope, size, products)
 
 

@@ -101,6 +101,12 @@ class PrimalSystem:
         else:
             self._precondition(x)
 
+    def renew_contacts(self, curvature: np.ndarray) -> None:
+        """Take other curvatures G (slices, 6, LANES) of the rows; factors and the coarse level stay."""
+        self.rows = self.rows._replace(weight=curvature.astype(self.dtype))
+        extra = self._extra_diagonals()
+        self.device.linalg.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, self.inverse)
+
     @property
     def jacobian(self) -> np.ndarray:
         """Jacobians (entries, 9, LANES) of the rows as last assembled."""
@@ -188,12 +194,19 @@ class PrimalSystem:
 
     def product(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u over the free components (n, 3)."""
-        x = self.pattern.pack(u * self.free, self.dtype)
-        return self._multiply(x)
+        return self._multiply(self.pattern.pack(u * self.free, self.dtype), self.rows)
 
-    def _multiply(self, x: np.ndarray) -> np.ndarray:
+    def product_without_contacts(self, u: np.ndarray) -> np.ndarray:
+        """(A + J^T G J) u of elements, masses and joints over the free components (n, 3)."""
+        return self._multiply(self.pattern.pack(u * self.free, self.dtype), self._rows_up_to(self.joint_slices))
+
+    def _rows_up_to(self, slices: int) -> RowTerms:
+        """The first slices of the rows."""
+        return self.rows._replace(start=self.rows.start[: slices + 1])
+
+    def _multiply(self, x: np.ndarray, rows: RowTerms) -> np.ndarray:
         """The operator's product (n, 3) with a packed vector."""
-        self.device.linalg.pcg.multiply(self.matrix, self.rows, self.packed_free, x, self.x, self.parallel)
+        self.device.linalg.pcg.multiply(self.matrix, rows, self.packed_free, x, self.x, self.parallel)
         return self.pattern.unpack(self.x)
 
     def _solve_library(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
@@ -203,7 +216,7 @@ class PrimalSystem:
         p, rz = z, float(self.dot(r, z))
         first, iterations, self.indefinite = rz, 0, rz < 0.0
         while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
-            q = self._multiply(self.pattern.pack(p, self.dtype))
+            q = self._multiply(self.pattern.pack(p, self.dtype), self.rows)
             alpha = rz / float(self.dot(p, q))
             x, r = x + alpha * p, r - alpha * q
             z = self.free * self.library.solve(r)
@@ -222,6 +235,5 @@ class PrimalSystem:
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u without the rows, over the free components."""
         x, kernels = self.pattern.pack(u * self.free, self.dtype), self.device.linalg.pcg
-        nothing = RowTerms(np.zeros(1, np.int64), self.rows.offset[:0], self.rows.jacobian[:0], self.rows.weight[:0])
-        kernels.multiply(self.matrix, nothing, self.packed_free, x, self.x, self.parallel)
+        kernels.multiply(self.matrix, self._rows_up_to(0), self.packed_free, x, self.x, self.parallel)
         return float(kernels.dot_slices(x, self.x))

@@ -9,12 +9,14 @@ from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
 from pliant.rows import contacts as contact_rows
+from pliant.rows.tilting import Tilting, no_tilting
+from pliant.rows.tilting import fill as fill_tilts
 from pliant.solve.problem import Problem
 
 
 def contacts_ahead(
     problem: Problem, started: Contacts, u: np.ndarray, last: np.ndarray, share: float
-) -> tuple[Problem, np.ndarray, bool]:
+) -> tuple[Problem, np.ndarray, bool, Tilting]:
     """The problem with the contacts at the positions to which velocities u (triples, 3) lead, or where things meet on
     their way there; these velocities; and whether nothing meets.
 
@@ -26,14 +28,15 @@ def contacts_ahead(
     model, h = problem.model, problem.h
     ends = problem.state.x + h * u[: model.node_count]
     if not len(problem.rows.contacts) and model.colliders.clear(ends, renew=False):
-        return problem, u, True
+        return problem, u, True, no_tilting()
     u, clear = before_meeting(problem, u)
     u = last + share * (u - last)
     there = _moved(model.device, problem.state, u, h)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
     allowed = _allowed(contacts, started, h)
     rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.body_position, problem.before, u, h)
-    return problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling)), u, clear
+    problem = problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
+    return problem, u, clear, fill_tilts(model, contacts, problem.rows.contact_index, there, u, h)
 
 
 def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
