@@ -5,27 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.solve.info import Info
+from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
 from pliant.solve.newton.increment import Increment
-from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT, SUFFICIENT, back_to_length
+from pliant.solve.newton.lengths import OVERSHOOT, SUFFICIENT, back_to_length
+from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.sweeping import may_sweep, sweep
 
 # Trials of a line search.
 MOST_TRIALS = 30
-# How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
-CLOSING, SLOW = 1e-3, 0.5
-# Such corrections where joints fit and are not in balance, and how exactly they are solved for.
-MOST_BALANCING, BALANCING = 2, 0.2
-# Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
-FITTED = 1e-4
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
-# Iterations after which joints that are closed but for what slow convergence leaves count as met.
-PATIENCE = 12
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long.
 MOST_TOUCHES = 16
+# How often they are looked for with soft bodies before that, and residuals, relative to the tolerance, with which.
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # Penetration, relative to the size of what touches, that a converged step may leave.
 PENETRATION = 1e-3
@@ -46,25 +41,6 @@ FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
 
 @dataclass
-class Point:
-    """Where the iterations are: velocities (triples, 3), the potential [J] and its gradient there."""
-
-    u: np.ndarray
-    value: float
-    gradient: np.ndarray
-
-
-@dataclass
-class _Direction:
-    """Newton's direction (triples, 3), the slope along it, the gradient's size, and the products it took."""
-
-    direction: np.ndarray
-    slope: float
-    size: float
-    products: int
-
-
-@dataclass
 class _Trend:
     """What the corrections so far tell of those to come: last, its energy [J]; condition: what energy a gradient of
     local norm one had when a correction was far larger than the one before, as those of loosely solved systems are."""
@@ -75,7 +51,7 @@ class _Trend:
     slow: float = 0.0
     condition: float = 0.0
 
-    def follow(self, found: _Direction, factor: float) -> float:
+    def follow(self, found: Direction, factor: float) -> float:
         """Take up a correction, and its energy [J]."""
         energy = abs(found.slope)
         ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
@@ -106,14 +82,14 @@ def minimise(
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
         if iteration == 0 and potential.row_potential.joints.slices:
-            point = _fitted(potential, system, point)
+            point = fitted(potential, system, point)
         point.gradient = point.gradient * system.free
         found = _direction(potential, system, point, last, exact)
         new, factor = _line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
             slope = float(system.dot(point.gradient, direction))
-            found = _Direction(direction, slope, found.size, found.products + more)
+            found = Direction(direction, slope, found.size, found.products + more)
             new, factor = _line_search(potential, system, point, found)
         point = new
         info.iterations += found.products
@@ -132,8 +108,8 @@ def minimise(
             info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
-            point = _closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
-            point, fits = _balanced(potential, system, criterion, point, info, tolerance)
+            point = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
+            point, fits = balanced(potential, system, criterion, point, info, tolerance)
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale)
                 touches += 1
@@ -203,7 +179,7 @@ def _assemble(potential: Increment, system, exact: bool, first: bool = False) ->
     system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
 
 
-def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool) -> _Direction:
+def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool) -> Direction:
     """Newton's direction with the Hessian just assembled; should an exact one turn out not to be positive, as in
     compression, it is projected after all."""
     rows, gradient = potential.row_potential, point.gradient
@@ -225,12 +201,10 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
         slope, products = float(system.dot(gradient, direction)), products + more
     rows.foresee(direction)
     potential.elements.foresee(potential.h * direction)
-    return _Direction(direction, slope, size, products)
+    return Direction(direction, slope, size, products)
 
 
-def _promising(
-    potential: Increment, system, point: Point, found: _Direction, residual: float, tolerance: float
-) -> bool:
+def _promising(potential: Increment, system, point: Point, found: Direction, residual: float, tolerance: float) -> bool:
     """Whether the gradient has fallen so far that the next correction may well be within the tolerance, when the last
     was not."""
     if residual <= tolerance or potential.following:
@@ -247,7 +221,7 @@ def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int]:
     return (np.inf if system.indefinite else left), products
 
 
-def _line_search(potential: Increment, system, point: Point, found: _Direction) -> tuple[Point, float]:
+def _line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
     Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
@@ -264,7 +238,7 @@ def _line_search(potential: Increment, system, point: Point, found: _Direction) 
             return Point(*bent), short
         new = Point(trial, *potential.evaluate(trial))
     elif potential.row_potential.joints.slices and slope < 0.0:
-        bent = _back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
+        bent = back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
         if bent is not None:
             return bent, 1.0
         potential.evaluate(trial)
@@ -287,84 +261,3 @@ def _line_search(potential: Increment, system, point: Point, found: _Direction) 
             factor *= 0.5 if finite else 0.25
     u, factor = (point.u, 0.0) if best is None else (best[0].u, best[1])
     return Point(u, *potential.evaluate(u)), factor
-
-
-def _fitted(potential: Increment, system, point: Point) -> Point:
-    """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration."""
-    gap = potential.row_potential.largest_gap()
-    for _ in range(MOST_CORRECTIONS):
-        if gap <= FITTED:
-            break
-        new, _ = _restored(potential, system, point.u)
-        left = potential.row_potential.largest_gap()
-        if not (np.isfinite(new.value) and left < gap):
-            return Point(point.u, *potential.evaluate(point.u))
-        point, gap = new, left
-    return point
-
-
-def _closed(potential: Increment, system, point: Point, info: Info, most: float) -> Point:
-    """The end, with the joints' shifts renewed, by solves with the matrix of the last iteration, until gaps are at most
-    `most` or close slowly; cheaper than another iteration."""
-    before, gap = np.inf, potential.row_potential.largest_gap()
-    for _ in range(MOST_CORRECTIONS):
-        if gap <= most or gap > SLOW * before:
-            break
-        _, gradient = potential.renew(point.u, point.value, point.gradient)
-        correction, products = system.solve(-system.free * gradient, CLOSING)
-        info.iterations += products
-        new = Point(point.u + correction, *potential.evaluate(point.u + correction))
-        left = potential.row_potential.largest_gap()
-        if not (np.isfinite(new.value) and left < gap):
-            return Point(point.u, *potential.evaluate(point.u))
-        point, before, gap = new, gap, left
-    return point
-
-
-def _balanced(
-    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float
-) -> tuple[Point, bool]:
-    """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
-    matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
-    joints or helps nothing is taken back."""
-    rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
-    if criterion.fits(point.u, info, tolerance, patient):
-        return point, True
-    gap, estimate = rows.largest_gap(), rows.estimate
-    for _ in range(0 if potential.following else MOST_BALANCING):
-        correction, products = system.solve(-system.free * end.gradient, BALANCING)
-        info.iterations += products
-        rows.foresee(correction)
-        end = Point(end.u + correction, *potential.evaluate(end.u + correction))
-        if not np.isfinite(end.value) or rows.largest_gap() > max(gap, CLOSED):
-            break
-        if criterion.fits(end.u, info, tolerance, patient):
-            return end, True
-    rows.estimate = estimate
-    return Point(point.u, *potential.evaluate(point.u)), False
-
-
-def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
-    """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
-    pull = potential.row_potential.restoring_impulses(system.jacobian)
-    correction, products = system.solve(system.free * pull, LARGEST_FORCING)
-    return Point(u + correction, *potential.evaluate(u + correction)), products
-
-
-def _back_to_joints(potential: Increment, system, new: Point, most: float, found: _Direction) -> Point | None:
-    """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
-    to a value of at most `most`.
-
-    Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
-    A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
-    """
-    for _ in range(MOST_CORRECTIONS):
-        # joints that fit have no energy; where even that would be too much, they are not what is wrong
-        if not new.value - potential.joint_energy <= most:
-            return None
-        end = abs(float(system.dot(system.free * new.gradient, found.direction)))
-        if new.value <= most and end <= OVERSHOOT * abs(found.slope):
-            return new
-        new, products = _restored(potential, system, new.u)
-        found.products += products
-    return new if np.isfinite(new.value) and new.value <= most else None

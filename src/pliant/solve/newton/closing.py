@@ -1,0 +1,101 @@
+"""Joints along Newton's iterations: closed at their start and end, and come back to within a line search."""
+
+import numpy as np
+
+from pliant.solve.info import Info
+from pliant.solve.newton.criteria import CLOSED, StepCriterion
+from pliant.solve.newton.increment import Increment
+from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT
+from pliant.solve.newton.point import Direction, Point
+
+# How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
+CLOSING, SLOW = 1e-3, 0.5
+# Such corrections where joints fit and are not in balance, and how exactly they are solved for.
+MOST_BALANCING, BALANCING = 2, 0.2
+# Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
+FITTED = 1e-4
+# Iterations after which joints that are closed but for what slow convergence leaves count as met.
+PATIENCE = 12
+# How exactly corrections along the way are solved for.
+RESTORING = 0.1
+
+
+def fitted(potential: Increment, system, point: Point) -> Point:
+    """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration."""
+    gap = potential.row_potential.largest_gap()
+    for _ in range(MOST_CORRECTIONS):
+        if gap <= FITTED:
+            break
+        new, _ = _restored(potential, system, point.u)
+        left = potential.row_potential.largest_gap()
+        if not (np.isfinite(new.value) and left < gap):
+            return Point(point.u, *potential.evaluate(point.u))
+        point, gap = new, left
+    return point
+
+
+def closed(potential: Increment, system, point: Point, info: Info, most: float) -> Point:
+    """The end, with the joints' shifts renewed, by solves with the matrix of the last iteration, until gaps are at most
+    `most` or close slowly; cheaper than another iteration."""
+    before, gap = np.inf, potential.row_potential.largest_gap()
+    for _ in range(MOST_CORRECTIONS):
+        if gap <= most or gap > SLOW * before:
+            break
+        _, gradient = potential.renew(point.u, point.value, point.gradient)
+        correction, products = system.solve(-system.free * gradient, CLOSING)
+        info.iterations += products
+        new = Point(point.u + correction, *potential.evaluate(point.u + correction))
+        left = potential.row_potential.largest_gap()
+        if not (np.isfinite(new.value) and left < gap):
+            return Point(point.u, *potential.evaluate(point.u))
+        point, before, gap = new, gap, left
+    return point
+
+
+def balanced(
+    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float
+) -> tuple[Point, bool]:
+    """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
+    matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
+    joints or helps nothing is taken back."""
+    rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
+    if criterion.fits(point.u, info, tolerance, patient):
+        return point, True
+    gap, estimate = rows.largest_gap(), rows.estimate
+    for _ in range(0 if potential.following else MOST_BALANCING):
+        correction, products = system.solve(-system.free * end.gradient, BALANCING)
+        info.iterations += products
+        rows.foresee(correction)
+        end = Point(end.u + correction, *potential.evaluate(end.u + correction))
+        if not np.isfinite(end.value) or rows.largest_gap() > max(gap, CLOSED):
+            break
+        if criterion.fits(end.u, info, tolerance, patient):
+            return end, True
+    rows.estimate = estimate
+    return Point(point.u, *potential.evaluate(point.u)), False
+
+
+def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
+    """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
+    pull = potential.row_potential.restoring_impulses(system.jacobian)
+    correction, products = system.solve(system.free * pull, RESTORING)
+    return Point(u + correction, *potential.evaluate(u + correction)), products
+
+
+def back_to_joints(potential: Increment, system, new: Point, most: float, found: Direction) -> Point | None:
+    """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
+    to a value of at most `most`.
+
+    Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
+    A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
+    """
+    for _ in range(MOST_CORRECTIONS):
+        # joints that fit have no energy; where even that would be too much, they are not what is wrong
+        if not new.value - potential.joint_energy <= most:
+            return None
+        end = abs(float(system.dot(system.free * new.gradient, found.direction)))
+        if new.value <= most and end <= OVERSHOOT * abs(found.slope):
+            return new
+        new, products = _restored(potential, system, new.u)
+        found.products += products
+    return new if np.isfinite(new.value) and new.value <= most else None

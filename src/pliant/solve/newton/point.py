@@ -1,0 +1,24 @@
+"""Where iterations are, and where they go."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Point:
+    """Where the iterations are: velocities (triples, 3), the potential [J] and its gradient there."""
+
+    u: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
+@dataclass
+class Direction:
+    """Newton's direction (triples, 3), the slope along it, the gradient's size, and the products it took."""
+
+    direction: np.ndarray
+    slope: float
+    size: float
+    products: int
