@@ -5,10 +5,13 @@ They only save work: where a proof fails, surfaces are looked at in full, and wh
 
 import numpy as np
 
-from pliant.collide.meshed import Meshed
+from pliant.collide.meshed import CORE, Meshed
 
 # Distances within a body up to which they are looked for, in parts of its edges.
 CLEARANCE = 0.5
+# What is proved: that nothing is near enough for contacts, of which parts that were near at rest are none; or that
+# nothing has met on the way from a shape, contacts or not.
+TOUCH, MEET = "touch", "meet"
 # Deformation, in parts of its edges, up to which a body that was too close to itself is not looked at again.
 HARDLY = 0.2
 
@@ -27,9 +30,8 @@ class Certificates:
         allowed = meshed.surfaces.allowed[np.ix_(self.things, self.things)]
         self.mutual = np.triu(allowed, 1)
         self.itself = np.flatnonzero(np.diagonal(allowed))
-        self.known: dict[
-            int, tuple[np.ndarray, bool]
-        ] = {}  # shapes of bodies, and whether they were clear of themselves
+        # shapes of bodies, and how far [m] parts of them were apart
+        self.known: dict[tuple[str, int], tuple[np.ndarray, float]] = {}
         self.size = meshed.size[self.vertices[self.starts]]
         self.radius = self._most(meshed.radius)
 
@@ -38,20 +40,20 @@ class Certificates:
         themselves."""
         wide = self._most(self.meshed.radius + reach)
         low, high = self._boxes(x)
-        return self._boxes_meet(low, high, wide), self._may_touch_itself(x, wide)
+        return self._boxes_meet(low, high, wide), self._may_touch_itself(TOUCH, x, wide)
 
-    def clear(self, x: np.ndarray, renew: bool) -> bool:
-        """Whether no body at x (p, 3) may touch itself; renew: whether x is where nothing has met before."""
-        return not self._may_touch_itself(x, self.radius, renew)
+    def clear(self, x: np.ndarray, renew: bool = True) -> bool:
+        """Whether no body at x (p, 3) may touch itself; renew: or is looked at anew."""
+        return not self._may_touch_itself(TOUCH, x, self.radius, renew)
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
-        wide = self.radius
         low, high = self._boxes(x)
         last_low, last_high = self._boxes(y)
-        others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), wide)
+        others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), self.radius)
         # what has passed through itself on the way may be clear at its end: that must follow from the start
-        return others, self._may_touch_itself(x, wide) or self._may_touch_itself(y, wide, renew=False)
+        wide = CORE * self.radius
+        return others, self._may_touch_itself(MEET, x, wide) or self._may_touch_itself(MEET, y, wide, renew=False)
 
     def _most(self, values: np.ndarray) -> np.ndarray:
         return np.maximum.reduceat(values[self.vertices], self.starts)
@@ -68,32 +70,34 @@ class Certificates:
         apart = (low[:, None] > high[None]).any(axis=2)
         return bool(np.any(self.mutual & ~apart & ~apart.T))
 
-    def _may_touch_itself(self, x: np.ndarray, wide: np.ndarray, renew: bool = True) -> bool:
-        return any(not self._clear(int(k), x, wide[k], renew) for k in self.itself)
+    def _may_touch_itself(self, what: str, x: np.ndarray, wide: np.ndarray, renew: bool = True) -> bool:
+        return any(not self._clear(what, int(k), x, wide[k], renew) for k in self.itself)
 
-    def _clear(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
-        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours at rest; renew: or may be
-        looked at anew."""
+    def _clear(self, what: str, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
+        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours; renew: or may be looked
+        at anew."""
         own = self.vertices[self.starts[k] : self.ends[k]]
-        known, distance = self.known.get(k, (None, 0.0))
+        known, distance = self.known.get((what, k), (None, 0.0))
         if known is not None:
             # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
             change = 2 * self.misfit(known, x, own)
             if distance - change > 2 * wide:
                 return True
-            if not renew or (distance <= 2 * wide and change < HARDLY * self.size[k]):
+            if distance <= 2 * wide and change < HARDLY * self.size[k]:
                 return False
         if not renew:
             return False
-        self.known[k] = x[own].copy(), self._distance(k, x)
-        return self.known[k][1] > 2 * wide
+        self.known[what, k] = x[own].copy(), self._distance(what, k, x)
+        return self.known[what, k][1] > 2 * wide
 
-    def _distance(self, k: int, x: np.ndarray) -> float:
+    def _distance(self, what: str, k: int, x: np.ndarray) -> float:
         """The least distance [m] of two parts of a body that are not neighbours, as far as it is below its
         clearance."""
         thing, clearance = self.things[k], CLEARANCE * self.size[k]
+        if what == MEET:  # all parts, for what is no contact may meet nevertheless
+            return self.meshed.surfaces.least_distance(x, thing, clearance)
         reach = np.where(self.meshed.thing == thing, 0.5 * clearance, -np.inf)
-        found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach)
+        found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach, f"clear {k}")
         own = found.distance[self.meshed.thing[found.nodes[:, 0]] == thing]
         return min(clearance, float(own.min(initial=np.inf)), self._least_height(thing, x))
 

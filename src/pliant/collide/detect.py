@@ -51,10 +51,10 @@ class Colliders:
         """Whether anything may touch anything."""
         return len(self.solids.convex) + len(self.solids.planes) > 1 or self.meshed is not None
 
-    def clear(self, x: np.ndarray, renew: bool) -> bool:
-        """Whether nothing touches at positions x (n, 3) of the nodes, of what can touch nothing but itself; renew:
-        whether nothing has met before it came there."""
-        return self.lonely and self.certificates.clear(x, renew)
+    def clear(self, x: np.ndarray, y: np.ndarray) -> bool:
+        """Whether nothing meets while nodes go from x to y (n, 3), and nothing touches there, of what can touch nothing
+        but itself."""
+        return self.lonely and not self.certificates.may_meet(x, y)[1] and self.certificates.clear(y, renew=False)
 
     def size_of(self, contacts: Contacts) -> np.ndarray:
         """The size (k,) [m] of the smaller of the two things that touch; planes have none."""
@@ -66,7 +66,7 @@ class Colliders:
         # what is not finite is told elsewhere
         if not self.any or not np.isfinite(state.x.sum() + state.body_position.sum()):
             return no_contacts()
-        if self.clear(state.x, renew=True):
+        if self.lonely and self.certificates.clear(state.x):
             return no_contacts()
         found = self._found(state, h)
         if not len(found):

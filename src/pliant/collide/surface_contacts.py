@@ -14,6 +14,31 @@ from pliant.kernels.device import Device
 KEEP = 0.5
 # Part of the first gap that may be left at the time of an impact.
 SLACK = 0.1
+# Distance, in parts of their edges, that points may move before pairs that may be near are looked for again.
+SKIN = 0.03
+
+
+@dataclass
+class _Near:
+    """Pairs that may be near while points stay close to straight ways from start to end (n, 3), within distances
+    margin (n,) [m]: of vertices with triangles and of edges, with their nodes (k, 4)."""
+
+    start: np.ndarray
+    end: np.ndarray
+    margin: np.ndarray
+    pairs: list[np.ndarray]
+    nodes: list[np.ndarray]
+
+    def holds(self, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> bool:
+        """Whether these are all pairs for other ways and distances too."""
+        alone = np.isneginf(margin)  # points that are near nothing
+        left = np.where(alone, np.inf, np.maximum(self.margin - np.where(alone, 0.0, margin), 0.0)) ** 2
+        # a point of a way is no further from the other way than the ends of both are from each other
+        return bool(
+            np.all(self.margin >= margin)
+            and np.all(((start - self.start) ** 2).sum(axis=1) <= left)
+            and (end is start or np.all(((end - self.end) ** 2).sum(axis=1) <= left))
+        )
 
 
 @dataclass
@@ -75,33 +100,35 @@ class Surfaces:
         points = np.ascontiguousarray(self.index.vertices[:, None])
         self.members = {"vertices": points, "edges": self.index.edges, "triangles": self.index.triangles}
         self._trees: dict[str, Tree] = {}
+        self._known: dict[str, _Near] = {}
+        self.skin = SKIN * self._mean_edges()
         self._columns = (np.empty(64, np.int64), np.empty((64, 4), np.int64), np.empty((64, 4)))
 
     def without(self, pairs: np.ndarray) -> "Surfaces":
         """The same, but that pairs (k, 2) of bodies do not touch."""
         other = copy(self)
-        other.allowed = self.allowed.copy()
+        other.allowed, other._known = self.allowed.copy(), {}
         other.allowed[pairs[:, 0], pairs[:, 1]] = other.allowed[pairs[:, 1], pairs[:, 0]] = False
         return other
 
     def without_themselves(self) -> "Surfaces":
         """The same, but that no body touches itself; with trees of its own, which know that."""
         other = copy(self)
-        other.allowed, other._trees = self.allowed.copy(), {}
+        other.allowed, other._trees, other._known = self.allowed.copy(), {}, {}
         np.fill_diagonal(other.allowed, False)
         return other
 
     # ---- proximity
 
-    def contacts(self, x: np.ndarray, radius: np.ndarray, reach: np.ndarray) -> SurfaceContacts:
+    def contacts(self, x: np.ndarray, radius: np.ndarray, reach: np.ndarray, name: str = "touch") -> SurfaceContacts:
         """Contacts at positions x (n, 3) [m] whose distance is below the radii and reaches (n,) [m] of both sides
-        together: radii and weights as at the closest points, of reaches the largest."""
-        index = self.index
-        self.fit(x, x, radius + reach)
+        together: radii and weights as at the closest points, of reaches the largest. name: of what pairs are kept
+        for."""
+        index, near = self.index, self._near(name, x, x, radius + reach)
         common = (x, self.rest, radius, reach, self.body, self.allowed)
         vertex = self._collect(
             self.kernels.surfaces.vertex_triangle_contacts,
-            self.pairs("vertices", "triangles"),
+            near.pairs[0],
             *common,
             index.vertices,
             index.triangles,
@@ -114,7 +141,7 @@ class Surfaces:
         )
         edge = self._collect(
             self.kernels.surfaces.edge_edge_contacts,
-            self.pairs("edges"),
+            near.pairs[1],
             *common,
             index.triangles,
             index.edges,
@@ -123,6 +150,13 @@ class Surfaces:
         )
         key, nodes, weights = (np.concatenate(columns) for columns in zip(vertex, edge))
         return self._measured(x, key, nodes, weights)
+
+    def least_distance(self, x: np.ndarray, body: int, most: float) -> float:
+        """The least distance [m] at positions x (n, 3) between two parts of a body that have no point in common, near
+        at rest or not, or `most` if there is none less."""
+        margin = np.where(self.body == body, 0.5 * most, -np.inf)
+        near, index = self._near(f"body {body}", x, x, margin), self.index
+        return self.kernels.surfaces.least_distance(*near.pairs, x, index.vertices, index.triangles, index.edges, most)
 
     def _collect(self, kernel, *arguments) -> tuple[np.ndarray, ...]:
         """What a kernel finds, with as much room as it needs."""
@@ -164,13 +198,9 @@ class Surfaces:
     ) -> Impacts:
         """Pairs that do not keep the distance of their radii (n,) [m] when all points move straight from start to end
         (n, 3) [m]; pairs that are closer at the start keep the part `keep` of that. See `impact_times`."""
-        self.fit(start, end, radius)
+        near = self._near("meet", start, end, radius)
         index, by_body, found = self.index, np.ones(len(self.allowed)), []
-        for kind, own, names in ((VERTEX_FACE, 1, ("vertices", "triangles")), (EDGE_EDGE, 2, ("edges",))):
-            pairs = self.pairs(*names)
-            nodes = np.hstack([self.members[names[0]][pairs[:, 0]], self.members[names[-1]][pairs[:, 1]]])
-            chosen = self._may_touch(nodes, own)
-            nodes, pairs = nodes[chosen], pairs[chosen]
+        for kind, own, pairs, nodes in zip((VERTEX_FACE, EDGE_EDGE), (1, 2), near.pairs, near.nodes):
             minimum = radius[nodes[:, :own]].max(axis=1) + radius[nodes[:, own:]].max(axis=1)
             time = np.empty(len(nodes))
             self.kernels.continuous.impact_times(nodes, own, start, end, minimum, keep, slack, time)
@@ -183,6 +213,33 @@ class Surfaces:
             found.append((np.full(len(first), kind), first[order], pairs[hit, 1][order], time[hit][order]))
         columns = [np.concatenate(column) for column in zip(*found)]
         return Impacts(*columns, float(columns[-1].min(initial=1.0)), by_body)
+
+    # ---- pairs that may be near
+
+    def _mean_edges(self) -> np.ndarray:
+        """The mean length (n,) [m] of the edges of every point's body."""
+        ends, count = self.index.edges, len(self.allowed)
+        length, own = np.linalg.norm(self.rest[ends[:, 0]] - self.rest[ends[:, 1]], axis=1), self.body[ends[:, 0]]
+        number = np.bincount(own, minlength=count)
+        return (np.bincount(own, length, count) / np.maximum(number, 1))[self.body]
+
+    def _near(self, name: str, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> _Near:
+        """Pairs that may touch and may be nearer than their margins (n,) [m] on straight ways from start to end (n, 3):
+        those of last time, as long as nothing has moved far. Which pairs there are beyond these changes nothing."""
+        known = self._known.get(name)
+        if known is not None and known.holds(start, end, margin):
+            return known
+        margin = margin + self.skin
+        self.fit(start, end, margin)
+        found = []
+        for own, names in ((1, ("vertices", "triangles")), (2, ("edges",))):
+            pairs = self.pairs(*names)
+            nodes = np.hstack([self.members[names[0]][pairs[:, 0]], self.members[names[-1]][pairs[:, 1]]])
+            chosen = self._may_touch(nodes, own)
+            found.append((pairs[chosen], nodes[chosen]))
+        pairs, nodes = zip(*found)
+        self._known[name] = _Near(start.copy(), end.copy(), margin, list(pairs), list(nodes))
+        return self._known[name]
 
     def _may_touch(self, nodes: np.ndarray, own: int) -> np.ndarray:
         """Which pairs (k, 4) of primitives have no node in common and may touch."""

@@ -58,6 +58,11 @@ class Elements:
         return [own for own in self.sets if own.facts.volume]
 
     @cached_property
+    def stiffness(self) -> float:
+        """Shear moduli of all volumes [J]: of the size of what their energies are differences of."""
+        return sum(float(np.vdot(own.mu, own.volume)) for own in self.volumes)
+
+    @cached_property
     def springs(self) -> list[SpringSet]:
         """The sets of springs."""
         return [own for own in self.sets if not own.facts.volume and own.facts.row_form and not own.kind.on_bodies]

@@ -66,7 +66,7 @@ class Increment:
         elements.take_laws(self.tangled)
         self.slip = 0.0 if elements.start is None else TURN_ROUNDING
         # what energies of elements, differences of numbers of the size of their stiffness, are rounded by [J]
-        self.blur = BLUR * sum(float(np.vdot(own.mu, own.volume)) for own in model.elements.volumes)
+        self.blur = BLUR * model.elements.stiffness
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
     def _take_rows(self, shift: np.ndarray, tilting: Tilting) -> None:
@@ -102,6 +102,13 @@ class Increment:
         value += self.row_potential.evaluate(u)
         self.row_potential.add_impulses(gradient, -1.0)
         return value, gradient
+
+    @property
+    def wandering(self) -> bool:
+        """Whether contacts between nodes of soft bodies, which move along their surfaces, carry load."""
+        rows = self.problem.rows
+        between = (rows.contacts.weight != 0).sum(axis=1) > 1
+        return bool(np.any(self.row_potential.impulse.reshape(-1)[rows.contact_index[between]] > 0.0))
 
     def _relax(self, u: np.ndarray) -> None:
         """Choose what part of the way to velocities u contacts follow, so that oscillations end (Aitken's relaxation;

@@ -118,7 +118,7 @@ def minimise(
                     break
                 last, trend = None, _Trend()
                 continue
-        elif loosely < LOOSE_TOUCHES and whole and info.residual <= LOOSELY_MET * tolerance and foreseeable(potential):
+        elif loosely < LOOSE_TOUCHES and whole and info.residual <= LOOSELY_MET * tolerance and potential.wandering:
             loosely += 1
             point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
             last, trend = None, _Trend()

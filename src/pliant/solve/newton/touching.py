@@ -27,7 +27,7 @@ def contacts_ahead(
     """
     model, h = problem.model, problem.h
     ends = problem.state.x + h * u[: model.node_count]
-    if not len(problem.rows.contacts) and model.colliders.clear(ends, renew=False):
+    if not len(problem.rows.contacts) and model.colliders.clear(problem.state.x, ends):
         return problem, u, True, no_tilting()
     u, clear = before_meeting(problem, u)
     u = last + share * (u - last)

@@ -8,6 +8,8 @@ these: the edge of a tilted plank that comes down flat on an edge is not the nea
 Closest points at the ends of edges are vertex pairs and found as such.
 """
 
+import math
+
 import numpy as np
 
 from pliant.formulas.matrix3 import add, cross, dot, scale, subtract
@@ -170,6 +172,17 @@ def edge_edge_contacts(
             weights_out[count, 2], weights_out[count, 3] = t - 1.0, -t
         count += 1
     return count
+
+
+@kernel
+def least_distance(vertex_pairs, edge_pairs, x, vertices, triangles, edges, most):
+    """The least distance [m] among pairs (k, 2) of vertices and triangles, and of edges, or `most` if none is less."""
+    least = most * most
+    for k in range(len(vertex_pairs)):
+        least = min(least, _on_triangle(_triple(x, vertices[vertex_pairs[k, 0]]), x, triangles, vertex_pairs[k, 1])[1])
+    for k in range(len(edge_pairs)):
+        least = min(least, _on_edges(x, edges, edge_pairs[k, 0], edge_pairs[k, 1])[2])
+    return math.sqrt(least)
 
 
 @kernel
