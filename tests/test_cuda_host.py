@@ -1,5 +1,6 @@
 """What of the device "cuda" needs no GPU: how meshes are laid out, what is decided, refused and reported."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -11,16 +12,18 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from cuda_scenes import ROW_SCENES
 from cuda_support import WHY_NOT, block
 from pliant.errors import DeviceError, SceneError
 from pliant.kernels.cuda import codes as c
-from pliant.kernels.cuda import decisions
+from pliant.kernels.cuda import decisions, views
 from pliant.kernels.cuda.layout import PAIR, WARP, Layout, bisect, choose_shape, grouped, ungrouped
+from pliant.kernels.cuda.views import DeviceArray
 from pliant.model.build import build
 from pliant.model.resident import ResidentState
-from pliant.solve.newton import criteria, minimise
+from pliant.solve.newton import closing, criteria, minimise
 from pliant.solve.newton import solver as newton
-from pliant.solve.resident.refusals import refuse_beyond_cuda
+from pliant.solve.resident.refusals import needs_host, refuse_beyond_cuda
 
 MESH = pl.meshes.box((0.6, 0.2, 0.2), cells=(6, 2, 2))
 
@@ -146,7 +149,7 @@ def elements(energy: float) -> np.ndarray:
 def test_the_constants_of_decisions_are_those_of_the_cpu():
     for name in ("SUFFICIENT", "MOST_TRIALS", "OVERSHOOT", "WHOLE", "PATIENCE", "NEAR", "PROMISING", "CREEPING"):
         assert getattr(decisions, name) == getattr(minimise, name), name
-    assert (decisions.SURPRISING, decisions.MOST_BALANCING) == (minimise.SURPRISING, minimise.MOST_BALANCING)
+    assert (decisions.SURPRISING, decisions.MOST_BALANCING) == (minimise.SURPRISING, closing.MOST_BALANCING)
     assert (decisions.ROUNDING, decisions.LARGEST_IMBALANCE) == (criteria.ROUNDING, criteria.LARGEST_IMBALANCE)
     assert decisions.SHORTEST_START == newton.SHORTEST_START
 
@@ -197,19 +200,38 @@ def test_iterations_end_where_the_user_says():
     assert n[c.CONVERGED] == 0.0
 
 
+FLOWING = pl.Material.corotated(1e5, 0.3, 1000, plasticity=pl.Plasticity(0.01, 1.0, 0.3))
 REFUSED = {
-    "rigid bodies": lambda scene, body: scene.add_rigid(pl.Sphere(0.1), density=1000, position=(5, 5, 5)),
-    "pressures": lambda scene, body: body.pressure("all", 10.0),
-    "contacts": lambda scene, body: scene.add_soft(MESH, pl.Material.corotated(1e5, 0.3, 1000), position=(3, 0, 0)),
+    "rods": lambda scene: scene.add_rod([(0, 0, 2), (0.5, 0, 2), (1, 0, 2)], pl.Material.linear(1e6, 0.3, 1000), 0.01),
+    "triangles of sheets": lambda scene: scene.add_cloth(
+        pl.meshes.grid((0.2, 0.2), (2, 2)), pl.Material.corotated(1e6, 0.3, 1000), 1e-3, position=(0, 0, 2)
+    ),
+    "plasticity of tets of ten nodes": lambda scene: scene.add_soft(MESH.quadratic(), FLOWING, position=(0, 0, 2)),
+    "more than 128 rigid bodies that move": lambda scene: [
+        scene.add_rigid(pl.Sphere(0.1), density=1000, position=(5 + k, 5, 5)) for k in range(129)
+    ],
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_not_there_yet_is_refused_by_name(what):
-    scene, body = block()
-    REFUSED[what](scene, body)
+    scene, _ = block()
+    REFUSED[what](scene)
     with pytest.raises(SceneError, match=f"device 'cuda' does not do {what}"):
         refuse_beyond_cuda(pl.Newton(), build(scene)[0])
+
+
+def test_scenes_without_a_soft_body_are_refused():
+    scene = pl.Scene()
+    scene.add_rigid(pl.Sphere(0.1), density=1000)
+    with pytest.raises(SceneError, match="scenes without a soft body"):
+        refuse_beyond_cuda(pl.Newton(), build(scene)[0])
+
+
+def test_what_has_rows_is_driven_by_the_host_and_the_rest_is_not():
+    assert not needs_host(build(block()[0])[0])
+    for scene in ROW_SCENES.values():
+        assert needs_host(build(scene())[0])
 
 
 @pytest.mark.parametrize(
@@ -248,3 +270,65 @@ def test_a_state_that_lies_elsewhere_is_read_once_and_copied_whole():
     changed = replace(state, time=4.0)
     assert changed.v is sim.state.v and "_fetch" not in changed.__dict__
     assert np.array_equal(pickle.loads(pickle.dumps(state)).v, sim.state.v)
+
+
+def test_lists_sum_what_elements_of_all_kinds_leave_for_nodes_and_pairs():
+    """Tets of four and of ten nodes and springs: forces of nodes, and blocks of the matrix, against plain sums."""
+    ten = pl.meshes.box((0.2, 0.2, 0.2), cells=1).quadratic()
+    four, n = pl.meshes.box((0.3, 0.2, 0.2), cells=1), len(ten.points)
+    points = np.concatenate([ten.points, four.points + 1.0])
+    springs = np.array([[0, 1], [n, n + 3], [2, n + 1]])
+    sets = [four.tets.astype(np.int64) + n, ten.tets.astype(np.int64), springs]
+    start = np.array([0, n, len(points)])
+    found = Layout(points, start, sets[:1], choose_shape(len(points), 132), sets[1:])
+    rng = np.random.default_rng(4)
+    slots, blocks = rng.normal(size=found.slots), rng.normal(size=found.blocks)
+    expected_force = np.zeros((found.rows, 3))
+    expected = np.zeros((found.rows, found.rows, 3, 3))
+    kinds = [(found.tets, 0, 0, found.index)]
+    kinds += [(own.rows, own.slot, own.block, np.arange(len(own.rows))) for own in found.more]
+    for rows, slot, first, index in kinds:
+        k = rows.shape[1]
+        for a in range(k):
+            at = slot + index // WARP * WARP * 3 * k + index % WARP + a * 3 * WARP
+            np.add.at(expected_force, rows[:, a], components(slots, at, 3))
+            for b in range(a):
+                width = 9 * k * (k - 1) // 2
+                at = first + index // WARP * WARP * width + index % WARP + (a * (a - 1) // 2 + b) * 9 * WARP
+                own = components(blocks, at, 9).reshape(-1, 3, 3)
+                np.add.at(expected, (rows[:, a], rows[:, b]), own)
+                np.add.at(expected, (rows[:, b], rows[:, a]), own.transpose(0, 2, 1))
+    force, lanes = np.zeros_like(expected_force), 8
+    for slice_, (first, last) in enumerate(zip(found.gather_start[:-1], found.gather_start[1:])):
+        for code in found.gather_code[first:last]:
+            rows = slice_ * (WARP // lanes) + np.arange(WARP) // lanes
+            there = code >= 0
+            np.add.at(force, rows[there], components(slots, code[there], 3))
+    assert np.allclose(force, expected_force)
+    matrix = np.zeros_like(expected)
+    for step, (begin, last) in enumerate(zip(found.list_start[:-1], found.list_start[1:])):
+        for lane in np.flatnonzero(found.edge_place[0, step] >= 0):
+            total = np.zeros((3, 3))
+            for code in found.list_code[begin:last, lane]:
+                if code >= 0:
+                    own = components(blocks, [code >> 1], 9).reshape(3, 3)
+                    total += own.T if code & 1 else own
+            place = found.edge_place[0, step, lane]
+            entry = np.flatnonzero(9 * WARP * (found.entries["at"] // WARP) + found.entries["at"] % WARP == place)[0]
+            row, col = found.entries["row"][entry], found.entries["col"][entry]
+            matrix[row, col], matrix[col, row] = total, total.T
+    assert np.allclose(matrix, expected)
+
+
+def test_arrays_are_handed_on_by_dlpack_without_a_copy():
+    """An array of the host stands for one of a GPU: the capsule is the same but for the number of the device."""
+    numbers_of_nodes, host_memory = np.arange(12.0).reshape(4, 3), 1
+    view = DeviceArray(numbers_of_nodes.ctypes.data, (4, 3), numbers_of_nodes, 0, host_memory)
+    taken, part = np.from_dlpack(view), np.from_dlpack(view.rows(1, 3))
+    numbers_of_nodes[1, 0] = 7.0
+    assert np.array_equal(taken, numbers_of_nodes) and np.array_equal(part, numbers_of_nodes[1:3])
+    assert len(views._HELD) == 2
+    del taken, part
+    view.__dlpack__()  # and one that nobody takes
+    gc.collect()
+    assert not views._HELD

@@ -234,3 +234,75 @@ def test_plastic_bodies_flow_as_on_the_cpu():
     assert np.abs(expected).max() > 0.01
     assert np.abs(found - expected).max() < 1e-4 * np.abs(expected).max()
     assert distance(gpu, cpu, body) < CLOSE
+
+
+@pytest.mark.parametrize("law", ["linear", "corotated", "neohookean", "stable_neohookean"])
+def test_tets_of_ten_nodes_move_as_on_the_cpu(law):
+    scene = pl.Scene()
+    material = getattr(pl.Material, law)(young=1e5, poisson=0.3, density=1000.0, damping=0.01)
+    body = scene.add_soft(pl.meshes.box((0.6, 0.2, 0.2), cells=(4, 1, 1)).quadratic(), material)
+    body.pin(body.nodes.x < 1e-9)
+    gpu, cpu = both(scene, 12)
+    assert gpu.info.converged and distance(gpu, cpu, body) < CLOSE
+
+
+def test_springs_move_as_on_the_cpu():
+    scene = pl.Scene()
+    material = pl.Material.springs(1e5, 1000.0, damping=0.01)
+    body = scene.add_soft(pl.meshes.box((0.6, 0.2, 0.2), cells=(6, 2, 2)), material)
+    body.pin(body.nodes.x < 1e-9)
+    gpu, cpu = both(scene, 12)
+    assert gpu.info.converged and distance(gpu, cpu, body) < CLOSE
+
+
+def test_elements_of_several_kinds_move_as_on_the_cpu():
+    scene, four = block()
+    ten = scene.add_soft(
+        pl.meshes.box((0.3, 0.1, 0.1), cells=(2, 1, 1)).quadratic(), SOFT, position=(0, 1, 0), collide=False
+    )
+    net = scene.add_soft(
+        pl.meshes.box((0.3, 0.1, 0.1), cells=(3, 1, 1)),
+        pl.Material.springs(1e5, 900.0),
+        position=(0, 2, 0),
+        collide=False,
+    )
+    for body in (ten, net):
+        body.pin(body.nodes.x < 1e-9)
+    gpu, cpu = both(scene, 10)
+    assert max(distance(gpu, cpu, body) for body in (four, ten, net)) < CLOSE
+
+
+def test_other_libraries_see_the_nodes_where_they_lie():
+    torch = pytest.importorskip("torch")
+    scene, body = block()
+    sim = scene.simulate(0.01, device="cuda").step(5)
+    view = sim.on_device()
+    taken = torch.as_tensor(view.positions, device="cuda")
+    packed = torch.from_dlpack(view.velocities)
+    assert taken.is_cuda and packed.is_cuda and taken.shape == (len(body.nodes), 3)
+    assert "x" not in sim.state.__dict__  # nothing was downloaded
+    assert np.array_equal(taken.cpu().numpy(), sim.positions(body))
+    assert np.array_equal(packed.cpu().numpy(), sim.velocities(body))
+    sim.step()
+    sim.on_device()
+    assert np.array_equal(taken.cpu().numpy(), sim.positions(body))  # the same array
+
+
+def test_a_step_downloads_nothing():
+    scene, _ = block()
+    sim = scene.simulate(0.01, device="cuda").step(3)
+    assert not {"x", "v", "memory"} & set(sim.state.__dict__)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+def test_a_run_that_is_resumed_goes_on_bit_by_bit(integrator):
+    scene, body = block("stable_neohookean", cells=(12, 4, 4), damping=0.01)
+    options = pl.Newton(integrator=integrator)
+    whole = scene.simulate(0.01, solver=options, device="cuda").step(13)
+    kept = copy.deepcopy(whole.state)
+    again = scene.simulate(0.01, solver=options, device="cuda")
+    again.state = kept
+    for sim in (whole, again):
+        sim.step(20)
+    assert np.array_equal(whole.positions(body), again.positions(body))
+    assert np.array_equal(whole.velocities(body), again.velocities(body))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import choice, number, numbers, shown, unit_quaternion, vector, whole
-from pliant.errors import SceneError, about
+from pliant.errors import DeviceError, SceneError, about
 from pliant.meshes import TriMesh
 from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
@@ -273,6 +273,14 @@ class Simulation(FieldReaders):
         from pliant.output.save import save  # writers load when they are asked for
 
         save(self, path, **options)
+
+    def on_device(self):
+        """Positions [m] and velocities [m/s] of all nodes (n, 3) on the device, one soft body after the other, for
+        PyTorch, CuPy and renderers: `.positions` and `.velocities` have `__cuda_array_interface__` and `__dlpack__`.
+        The next call overwrites them."""
+        if not hasattr(self.working_solver, "view"):
+            raise DeviceError(f"{self.model.device!r} has its arrays in NumPy: see positions() and velocities()")
+        return self.working_solver.view(self.state)
 
     def checkpoint(self, path) -> None:
         """Write everything needed to go on exactly from here with `pliant.resume(path)`."""

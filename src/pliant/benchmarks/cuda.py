@@ -15,6 +15,10 @@ from pliant.meshes import box
 SIZES = {"1,920": (20, 4, 4), "28,800": (48, 10, 10), "414,720": (120, 24, 24), "1.2 M": (172, 34, 34)}
 # Meshes that are stepped on the CPU as well, for the tip to compare with.
 COMPARED = ("1,920", "28,800")
+# Blocks that are dropped on a floor; the first is stepped on the CPU as well.
+DROPPED = {"28,800": (20, 20, 12), "414,720": (48, 48, 30)}
+# The cantilever of tets of ten nodes.
+TEN_NODES = (24, 5, 5)
 # A beam 50 times as long as it is thick.
 SLENDER, SLENDER_CELLS, SLENDER_YOUNG = (1.0, 0.02, 0.02), (200, 4, 4), 1e8
 
@@ -67,8 +71,47 @@ def measure(label: str, scene: pl.Scene, beam, steps: int, compare: bool) -> dic
     return case
 
 
+def dropped_scene(cells: tuple) -> pl.Scene:
+    """A soft block just above a floor."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True)
+    soft = pl.Material.corotated(young=1e5, poisson=0.3, density=DENSITY)
+    scene.add_soft(box((0.2, 0.2, 0.1), cells=cells), soft, position=(0, 0, 0.02))
+    return scene
+
+
+def measure_drop(label: str, cells: tuple, steps: int, device: str) -> dict:
+    """A block that falls and comes to rest, in steps that the host drives."""
+    sim, times, infos = dropped_scene(cells).simulate(dt=STEP, device=device), [], []
+    for _ in range(steps):
+        start = time.perf_counter()
+        sim.step()
+        times.append(1e3 * (time.perf_counter() - start))
+        infos.append(sim.info)
+    return {
+        "label": f"dropped on a floor, {label} tets, {device}",
+        "tets": sim.model.element_count,
+        "steps": steps,
+        "ms_per_step": float(np.median(times[1:])),
+        "newton_iterations": float(np.mean([info.newton_iterations for info in infos])),
+        "pcg_iterations": float(np.mean([info.iterations for info in infos])),
+        "contacts": infos[-1].contacts,
+        "converged_steps": sum(info.converged for info in infos),
+        "deepest_m": float(min(sim.state.x[:, 2].min(), 0.0)),
+    }
+
+
+def ten_node_scene() -> tuple[pl.Scene, pl.bodies.Soft]:
+    """The cantilever of tets of ten nodes."""
+    scene = pl.Scene()
+    material = pl.Material.corotated(young=1e6, poisson=POISSON, density=DENSITY)
+    beam = scene.add_soft(box((1.0, 0.2, 0.2), cells=TEN_NODES).quadratic(), material)
+    beam.pin(beam.nodes.x < CLAMP)
+    return scene, beam
+
+
 def run(quick: bool = False) -> dict:
-    """Sizes, laws and a slender beam; then the kernels of the largest mesh."""
+    """Sizes, laws, a slender beam, tets of ten nodes, contacts; then the kernels of the largest mesh."""
     steps = 10 if quick else round(1 / STEP)
     sizes = {name: SIZES[name] for name in COMPARED} if quick else SIZES
     cases = [
@@ -77,6 +120,10 @@ def run(quick: bool = False) -> dict:
     ]
     cases.append(measure("neohookean, 28,800 tets", *cantilever_scene("neohookean", SIZES["28,800"]), steps, True))
     cases.append(measure("slender, L/t 50", *slender_scene(), steps, not quick))
+    cases.append(measure("ten nodes, 3,600 tets", *ten_node_scene(), steps, False))
+    cases += [measure_drop("28,800", DROPPED["28,800"], 40, device) for device in ("cuda", "cpu")]
+    if not quick:
+        cases.append(measure_drop("414,720", DROPPED["414,720"], 40, "cuda"))
     for name in sizes:
         cases += kernel_cases(cantilever_scene("corotated", SIZES[name])[0], name)
     return {"name": "cuda", "cores": os.cpu_count(), "device": _device(), "cases": cases}

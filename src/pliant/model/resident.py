@@ -12,6 +12,8 @@ FETCHED = ("x", "v", "previous_velocity", "plastic_strain", "memory")
 class ResidentState(State):
     """A state of which FETCHED is downloaded when it is read; then, as copies with changes, it is like any other."""
 
+    known_finite = True  # a step whose energies are not has failed
+
     @classmethod
     def lying(cls, plain: State, fetch: Callable, **changes) -> "ResidentState":
         """The state that has what a plain one has beside FETCHED, with changes; fetch: from this state and a name of

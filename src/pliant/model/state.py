@@ -1,6 +1,7 @@
 """The state: everything about a scene that changes. A step makes a new one and writes nothing into the old."""
 
 from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class RowImpulses:
 @dataclass(frozen=True)
 class State:
     """Everything that changes. Body frames are principal frames about centres of mass."""
+
+    known_finite: ClassVar[bool] = False  # whether all numbers were seen to be finite where it was computed
 
     time: float  # [s]
     step: int

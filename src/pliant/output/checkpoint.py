@@ -194,7 +194,8 @@ def _restore(sim: Simulation, arrays: dict[str, np.ndarray], path: Path) -> None
         value = stored.get(name)
         if value is None:
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state is missing")
-        free = name.startswith("impulses_contact") or name == "crossing"  # as many as there were
+        # as many as there were, and as many as some GPU has
+        free = name.startswith(("impulses_contact", "memory_cuda.")) or name == "crossing"
         fits = value.shape[1:] == fresh.shape[1:] if free else value.shape == fresh.shape
         if not fits or value.dtype != fresh.dtype or value.ndim != fresh.ndim or not np.all(np.isfinite(value)):
             raise SceneError(f"{path}: the checkpoint is damaged: {name} of the state does not fit its scene")
@@ -206,6 +207,7 @@ def _like(sim: Simulation, name: str, path: Path) -> np.ndarray:
     owner, _, array = name.removeprefix("memory_").partition(".")
     shapes = {"newton": {"change": sim.state.velocity_triples()}, "dual": {"elements": sim.state.plastic_strain}}
     shapes["mixed"] = {"stretch": np.repeat(sim.state.plastic_strain[:, :1], 9, axis=1)}
+    shapes["cuda"] = {"inverse": np.zeros(0, np.float32), "arms": np.zeros((0, 3), np.float32), "age": np.zeros(0)}
     shapes["bdf2"] = {field: getattr(sim.state, field) for field in BDF2_FIELDS}
     try:
         return shapes[owner][array]

@@ -125,6 +125,8 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
 
 def check_state(model: Model, state: State) -> None:
     """A state that is not finite is none: it stops the simulation, whatever the velocities were."""
+    if state.known_finite:
+        return
     moved = [np.isfinite(np.concatenate([state.x, state.v], axis=1)).all(axis=1)]
     bodies = (state.body_position, state.body_rotation, state.body_velocity, state.body_angular_velocity)
     moved.append(np.repeat(np.isfinite(np.concatenate(bodies, axis=1)).all(axis=1), 2))

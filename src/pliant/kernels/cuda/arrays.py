@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cuda import coarse, elements
+from pliant.kernels.cuda import coarse, elements, exchange
 from pliant.kernels.cuda import codes as c
+from pliant.kernels.cuda.kinds import put_others
 from pliant.kernels.cuda.layout import WARP, Layout, grouped, inverse_width, ungrouped
 from pliant.kernels.cuda.room import Room
 from pliant.kernels.cuda.solving import make_solve
+from pliant.kernels.cuda.views import DeviceArray, OnDevice
 
 # Most blocks of the sums over nodes.
 NODE_BLOCKS = 528
@@ -50,14 +52,15 @@ class Arrays:
     """All that a GPU keeps of a simulation. Where a step starts: x, v, previous (velocity before it), warm (last change
     by elements); where it ends: xt, u, and target, the velocity without elements."""
 
-    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData):
-        self.layout, self.room, self.shape = layout, Room(), layout.shape
-        self._put_elements(sets)
+    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData, more: list = ()):
+        """sets: of tets of four nodes; more: of other kinds (`kinds`), in the order of the layout."""
+        self.layout, self.room, self.shape, self.views = layout, Room(), layout.shape, None
+        self._put_elements(sets, more)
         self._put_nodes(data)
         self._put_matrix()
         self._put_numbers(data.vectors)
 
-    def _put_elements(self, sets: list[SetData]) -> None:
+    def _put_elements(self, sets: list[SetData], more: list) -> None:
         layout, room = self.layout, self.room
         self.tets = room.put(layout.nodes_in_groups())
         self.gradients = room.put(layout.in_groups([own.gradients for own in sets]))
@@ -72,10 +75,12 @@ class Arrays:
         if any(self.flowing):
             self.rest_gradients = room.put(layout.in_groups([own.gradients for own in sets]))
             self.plastic, self.plastic_before = (room.zeros(layout.groups * 6 * WARP, np.float64) for _ in range(2))
-        self.slots = room.zeros(layout.groups * 12 * WARP, np.float64)
-        self.stiffness = room.zeros(layout.groups * 54 * WARP, np.float32)
+        self.slots = room.zeros(layout.slots, np.float64)
+        self.stiffness = room.zeros(layout.blocks, np.float32)
         blocks = [-(-groups * WARP // elements.THREADS) for _, groups, _ in layout.sets]
-        self.first_block, self.element_blocks = np.cumsum([0, *blocks]), sum(blocks)
+        self.first_block = np.cumsum([0, *blocks])
+        self.others = put_others(self, more, int(self.first_block[-1]))
+        self.element_blocks = sum(blocks) + sum(own.thread_blocks for own in self.others)
         self.partials = room.zeros(3 * self.element_blocks, np.float64)
 
     def _material(self, values: tuple | None, own: SetData, place: tuple):
@@ -151,10 +156,44 @@ class Arrays:
         self.host_parameters, self.host_vectors = room.pinned(c.PARAMETERS), room.pinned(max(3 * vectors, 3))
         self.host_numbers, self.host_status = room.pinned(c.NUMBERS), room.pinned(1).view(np.int32)
 
+    def download_level(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inverse of the coarse matrix, flat, and the arms (rows, 3) [m] with which it was made, float32."""
+        record = ungrouped(self.room.download(self.record), c.RECORD)
+        return self.room.download(self.inverse), np.ascontiguousarray(record[:, c.ARM : c.ARM + 3])
+
+    def upload_level(self, inverse: np.ndarray, arms: np.ndarray) -> bool:
+        """Takes up such a coarse level; whether it fits."""
+        if inverse.shape != self.inverse.shape or arms.shape != (self.layout.rows, 3):
+            return False
+        record = ungrouped(self.room.download(self.record), c.RECORD).copy()
+        record[:, c.ARM : c.ARM + 3] = arms
+        for target, values in ((self.inverse, inverse), (self.record, grouped(record))):
+            self.room.write(target, np.ascontiguousarray(values, dtype=np.float32))
+            self.room.wait()
+        return True
+
+    def view(self, positions: str, velocities: str) -> OnDevice:
+        """The arrays of two names by node, for other libraries."""
+        if self.views is None:
+            place = self.room.put(self.layout.place, np.int32)
+            self.views = (place, *(self.room.zeros(3 * self.layout.nodes, np.float64) for _ in range(2)))
+        place, *targets = self.views
+        grid = (-(-self.layout.nodes // exchange.THREADS), exchange.THREADS, self.room.stream)
+        for name, target in zip((positions, velocities), targets):
+            exchange.collect[grid](place, getattr(self, name), target)
+        self.room.wait()
+        size, number = (self.layout.nodes, 3), self.room.device_id
+        return OnDevice(*(DeviceArray(self.room.address(target), size, target, number) for target in targets))
+
+    @property
+    def damped_elements(self) -> bool:
+        """Whether any element is damped."""
+        return any(self.damping) or any(own.is_damped for own in self.others)
+
     @property
     def bytes_per_element(self) -> float:
-        """Memory of the GPU for each tet."""
-        return self.room.bytes / len(self.layout.tets)
+        """Memory of the GPU for each element."""
+        return self.room.bytes / self.layout.elements
 
     def upload(self, **values: np.ndarray) -> None:
         """Values (n, 3) of nodes into the arrays of these names."""

@@ -8,6 +8,7 @@ from numba import cuda, float32, float64
 
 from pliant.kernels.cuda.codes import ARM, DIAG, FREE, RECORD_WIDTH
 from pliant.kernels.cuda.matrix import blocks_of
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, load3, narrow3, node_place, put, store3, warp_sum
 
 # Threads of a block: of tasks and arms, and of the inverse.
@@ -84,7 +85,7 @@ def entry(at, i, values, record):
     return second if at & 32 else first
 
 
-@cuda.jit
+@kernel
 def tasks(begin, end, row, col, place, values, record, part):
     """36 sums of each task, a warp to a task: entries begin..end of the matrix between two aggregates. place: step 32 +
     lane of an entry, -1 for the diagonal."""
@@ -113,7 +114,7 @@ def tasks(begin, end, row, col, place, values, record, part):
             put(part, at + 21, s3)
 
 
-@cuda.jit
+@kernel
 def clear(coarse):
     """Zeros."""
     i = cuda.grid(1)
@@ -121,7 +122,7 @@ def clear(coarse):
         put(coarse, i, 0.0)
 
 
-@cuda.jit
+@kernel
 def pair_sums(pair_start, pair, aggregates, part, coarse):
     """The sums of the tasks of every pair of aggregates into coarse (6 aggregates, 6 aggregates)."""
     thread = cuda.grid(1)
@@ -137,7 +138,7 @@ def pair_sums(pair_start, pair, aggregates, part, coarse):
     put(coarse, (6 * a + k // 6) * 6 * aggregates + 6 * b + k % 6, total)
 
 
-@cuda.jit
+@kernel
 def arms(x, mass, size, record):
     """Arms of the nodes from the centre of their aggregate, `size` rows each, where it is now; a block of threads to an
     aggregate. (Arms at rest would cost a slender beam that turns five times the passes.)"""
@@ -234,7 +235,7 @@ def make_invert(blocks, m, width):
                     put(panel, then + (row - k0 - pivots) * n + j, old)
             j += threads
 
-    @cuda.jit(max_registers=128)
+    @kernel(key=(blocks, m, width), max_registers=128)
     def invert(work, panel, scale, inverse):
         grid = cuda.cg.this_grid()
         pivot, co = cuda.shared.array((pivots, pivots), float64), cuda.shared.array((rows, pivots), float64)

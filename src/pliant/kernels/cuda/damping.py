@@ -8,6 +8,7 @@ from pliant.formulas.matrix3 import multiply_vector
 from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.cuda.codes import STEP
 from pliant.kernels.cuda.elements import deformation, narrow9
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, load9, put, store3, store9, warp_sum
 from pliant.kernels.laws import IDENTITY
 
@@ -30,7 +31,7 @@ def add9(a, at, v):
     store9(a, at, (p[0], p[1], p[2], q[0], q[1], q[2], old[6] + v[6], old[7] + v[7], old[8] + v[8]))
 
 
-@cuda.jit
+@kernel
 def damp(material, rotates, first, count, x, u, tets, gradients, volume, numbers, status, when, slots, first_block,
          blocks, partials):  # fmt: skip
     """Adds viscous forces at velocities u, in the frames at x, to the slots; h times half their power [J], by
@@ -70,7 +71,7 @@ def add_block(out, at, r, a, b, lam, mu):
     add9(out, at, narrow9(stiffness_block(multiply_vector(r, a), multiply_vector(r, b), lam, mu)))
 
 
-@cuda.jit
+@kernel
 def damping_blocks(material, rotates, first, count, x, tets, gradients, volume, numbers, status, when, out):
     """Adds h beta times the warped stiffness in the frames at x to the blocks (groups, 54, WARP)."""
     if (1 << status[0]) & when == 0:

@@ -9,6 +9,7 @@ from pliant.formulas.elements import element_gradient
 from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli, principal_block, world_block
 from pliant.formulas.matrix3 import determinant, transpose_multiply_vector
 from pliant.kernels.cuda.codes import PROJECT, STEP
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, load3, load9, put, store3, store9, warp_sum
 from pliant.kernels.laws import deform, stiffness_moduli
 
@@ -72,7 +73,7 @@ def is_inverted(w, f):
     return 1.0 if w > 0.0 and determinant(f) <= 0.0 else 0.0
 
 
-@cuda.jit
+@kernel
 def evaluate(law, first, count, x, tets, gradients, volume, status, when, slots, first_block, blocks, partials):
     """Elements of `count` groups from group `first` on at positions x: slots of the energy's gradient [N]; energies [J]
     and numbers of inverted elements, by block of threads, into partials [0:2][blocks]."""
@@ -129,7 +130,7 @@ def store_blocks(law, own, group, lane, u, s, v, g, weight, project, out):
     store9(out, at + 1440, narrow9(world_block(u, principal_block(g3, g2, a, symmetric, skew))))
 
 
-@cuda.jit
+@kernel
 def stiffness(law, first, count, x, tets, gradients, volume, numbers, status, when, out):
     """h^2 times the stiffness blocks of every element, projected if the step says so."""
     if (1 << status[0]) & when == 0:
@@ -145,7 +146,7 @@ def stiffness(law, first, count, x, tets, gradients, volume, numbers, status, wh
     store_blocks(law, own, group, lane, u, s, v, g, weight, numbers[PROJECT] != 0.0, out)
 
 
-@cuda.jit(max_registers=128)
+@kernel(max_registers=128)
 def begin(
     law, first, count, x, tets, gradients, volume, numbers, status, when, slots, first_block, blocks, partials, out
 ):

@@ -122,6 +122,22 @@ def bisect(points: np.ndarray, node_start: np.ndarray, count: int) -> np.ndarray
     return index
 
 
+@dataclass
+class Others:
+    """Elements of a kind beside tets of four nodes: rows (count, k) of their nodes, in their order (count,); groups;
+    where their slots and their blocks begin."""
+
+    rows: np.ndarray
+    order: np.ndarray
+    groups: int
+    slot: int
+    block: int
+
+    def in_groups(self, values: np.ndarray, fill=0) -> np.ndarray:
+        """Values (count, c) of its elements as flat (groups, c, WARP)."""
+        return grouped(np.asarray(values)[self.order], self.groups * WARP, fill)
+
+
 class Layout:
     """All constant index arrays of a mesh of tets as NumPy arrays.
 
@@ -129,7 +145,8 @@ class Layout:
     node. sets: for every set (first group, groups, order (count,) of its elements).
     """
 
-    def __init__(self, points: np.ndarray, node_start: np.ndarray, tets: list[np.ndarray], shape: Shape):
+    def __init__(self, points: np.ndarray, node_start: np.ndarray, tets: list[np.ndarray], shape: Shape, more=()):
+        """more: nodes (count, k) of sets of elements of other kinds, which lie behind the tets."""
         self.shape, self.nodes = shape, len(points)
         index = bisect(points, node_start[:-1], shape.aggregates)
         size = np.bincount(index, minlength=shape.aggregates)
@@ -141,6 +158,7 @@ class Layout:
         self.place = place
         self.rows = -(-shape.aggregates * self.size // WARP) * WARP
         self._order_elements(tets)
+        self._order_more(more)
         self._pattern()
         self._incidence()
 
@@ -160,10 +178,29 @@ class Layout:
             rows.append(own[order])
             index.append(group * WARP + np.arange(len(nodes)))
             group += groups
+        rows, index = rows or [np.zeros((0, 4), np.int64)], index or [np.zeros(0, np.int64)]
         self.groups, self.tets, self.index = group, np.concatenate(rows), np.concatenate(index)
+
+    def _order_more(self, more) -> None:
+        """Elements of other kinds likewise; where their slots and blocks begin."""
+        self.more, slot, block = [], self.groups * 12 * WARP, self.groups * 54 * WARP
+        for nodes in more:
+            own, k = self.place[nodes], nodes.shape[1]
+            order = np.argsort(own.min(axis=1), kind="stable")
+            groups = -(-len(nodes) // WARP)
+            self.more.append(Others(own[order], order, groups, slot, block))
+            slot, block = slot + groups * 3 * k * WARP, block + groups * 9 * (k * (k - 1) // 2) * WARP
+        self.slots, self.blocks = slot, block
+
+    @property
+    def elements(self) -> int:
+        """How many elements there are."""
+        return len(self.tets) + sum(len(own.order) for own in self.more)
 
     def in_groups(self, values: list[np.ndarray], fill=0) -> np.ndarray:
         """Values (count, c) of the elements of all sets, in the sets' own order, as flat (groups, c, WARP)."""
+        if not values:
+            return np.full(WARP, fill, float)  # kernels take no empty arrays
         width = values[0].shape[1] if values[0].ndim == 2 else 1
         out = np.full((self.groups * WARP, width), fill, values[0].dtype)
         for (first, _, order), own in zip(self.sets, values):
@@ -171,8 +208,8 @@ class Layout:
         return grouped(out)
 
     def nodes_in_groups(self) -> np.ndarray:
-        """Places of the nodes of every element in a vector (chunks, 3, WARP); those of empty lanes are in row 0."""
-        out = np.zeros((self.groups * WARP, 4), np.int64)
+        """Places of the nodes of every tet in a vector (chunks, 3, WARP); those of empty lanes are in row 0."""
+        out = np.zeros((max(self.groups, 1) * WARP, 4), np.int64)
         out[self.index] = offset(self.tets, 3)
         return grouped(out).astype(np.int32)
 
@@ -184,6 +221,13 @@ class Layout:
                 if a != b:
                     key.append(self.tets[:, a] * self.rows + self.tets[:, b])
                     code.append((offset(self.index, 54) + PAIR[max(a, b), min(a, b)] * 9 * WARP) * 2 + (a < b))
+        for own in self.more:
+            k = own.rows.shape[1]
+            at = own.block + offset(np.arange(len(own.rows)), 9 * (k * (k - 1) // 2))
+            for a, b in [(a, b) for a in range(k) for b in range(k) if a != b]:
+                pair = max(a, b) * (max(a, b) - 1) // 2 + min(a, b)
+                key.append(own.rows[:, a] * self.rows + own.rows[:, b])
+                code.append((at + pair * 9 * WARP) * 2 + (a < b))
         key, code = np.concatenate(key), np.concatenate(code)
         order = np.argsort(key, kind="stable")
         return key[order], code[order]
@@ -229,9 +273,14 @@ class Layout:
     def _incidence(self) -> None:
         """Elements of every row for sums of forces: places in slots (groups, 12, WARP)."""
         per_slice, n = WARP // GATHER_LANES, self.rows
-        row = self.tets.ravel()
+        codes = [(offset(self.index, 12)[:, None] + np.arange(4) * 3 * WARP).ravel()]
+        for own in self.more:
+            k = own.rows.shape[1]
+            at = own.slot + offset(np.arange(len(own.rows)), 3 * k)
+            codes.append((at[:, None] + np.arange(k) * 3 * WARP).ravel())
+        row = np.concatenate([self.tets.ravel(), *(own.rows.ravel() for own in self.more)])
         order = np.argsort(row, kind="stable")
-        row, code = row[order], offset(self.index[order // 4], 12) + order % 4 * 3 * WARP
+        row, code = row[order], np.concatenate(codes)[order]
         count = np.bincount(row, minlength=n)
         within = np.arange(len(row)) - starts(count)[row]
         steps = (-(-count // GATHER_LANES)).reshape(-1, per_slice).max(axis=1)

@@ -11,6 +11,7 @@ from numba import cuda, float32
 
 from pliant.kernels.cuda.codes import DIAG, DINV, FREE, RECORD_WIDTH, STEP
 from pliant.kernels.cuda.ptx import load4, store4
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, lanes_sum3, load3, load9, store3, store9
 
 # Threads of a block.
@@ -69,7 +70,7 @@ def symmetric(d, e, x):
     )
 
 
-@cuda.jit
+@kernel
 def edges(status, when, list_start, code, place, blocks, values):
     """Every edge once, into both its places: a warp takes one upper entry of 32 nodes and sums its elements' blocks.
 
@@ -134,7 +135,7 @@ def make_diagonals(T):
     """The kernel that completes a matrix with T lanes to a node."""
     nodes = 32 // T
 
-    @cuda.jit
+    @kernel(key=(T,))
     def diagonals(numbers, status, when, start, values, mass, drag, record):
         """Diagonal blocks, minus the sums of the others plus mass, and their inverses."""
         if (1 << status[0]) & when == 0:
@@ -171,7 +172,7 @@ def make_multiply(T):
     """The kernel w = A u of vectors (nodes, 4), to be measured and compared alone."""
     nodes = 32 // T
 
-    @cuda.jit
+    @kernel(key=(T,))
     def multiply(start, column, values, record, u, w):
         thread = cuda.grid(1)
         slice_, lane = thread >> 5, thread & 31

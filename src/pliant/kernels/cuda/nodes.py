@@ -14,6 +14,7 @@ from pliant.kernels.cuda.codes import (
     KNOWN,
     MOST,
     NODE_SUMS,
+    PROJECT,
     RECORD_WIDTH,
     REST,
     SHARE,
@@ -24,6 +25,7 @@ from pliant.kernels.cuda.codes import (
     X,
 )
 from pliant.kernels.cuda.reduce import finish, is_last
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import (
     device,
     get,
@@ -66,7 +68,7 @@ def begin(share, target, warm, free, x, h):
     return u, x + h * u
 
 
-@cuda.jit
+@kernel
 def predict(numbers, status, mass, drag, loads, vectors, pin, pin_start, record, x, v, previous, warm, target, u, xt):
     """Takes the end (xt, u) of the last step for the start (x, v) of the next, and writes what velocities would be
     without elements into target, the start of the iterations into u and xt.
@@ -79,7 +81,7 @@ def predict(numbers, status, mass, drag, loads, vectors, pin, pin_start, record,
     extrapolated = numbers[EXTRAPOLATED] != 0.0
     if i == 0:
         status[0] = START if known else REST
-        numbers[SHARE], numbers[MOST] = 1.0, numbers[ENERGY]
+        numbers[SHARE], numbers[MOST], numbers[PROJECT] = 1.0, numbers[ENERGY], 1.0
     if i >= mass.shape[0] or get(mass, i) <= 0.0:
         return
     at, own = node_place(i), record_place(i) + FREE * 32
@@ -109,7 +111,7 @@ def predict(numbers, status, mass, drag, loads, vectors, pin, pin_start, record,
         put(xt, e, where)
 
 
-@cuda.jit
+@kernel
 def restart(numbers, status, when, record, x, warm, target, u, xt):
     """Another start of the iterations, with the share of the guess that the step says."""
     i = cuda.grid(1)
@@ -124,7 +126,7 @@ def restart(numbers, status, when, record, x, warm, target, u, xt):
         put(xt, e, where)
 
 
-@cuda.jit
+@kernel
 def trial(numbers, status, when, record, x, base, u, xt):
     """u = base + factor times the direction, and where it leads."""
     i = cuda.grid(1)
@@ -138,7 +140,7 @@ def trial(numbers, status, when, record, x, base, u, xt):
         put(xt, e, get(x, e) + numbers[STEP] * value)
 
 
-@cuda.jit
+@kernel
 def correct(numbers, status, when, record, x, base, u, xt):
     """u plus the correction that was estimated, from which it is taken back if the step says so."""
     i = cuda.grid(1)
@@ -155,7 +157,7 @@ def correct(numbers, status, when, record, x, base, u, xt):
         put(xt, e, get(x, e) + numbers[STEP] * value)
 
 
-@cuda.jit
+@kernel
 def gather(status, when, start, code, slots, force):
     """Forces (chunks, 3, WARP) of the nodes: sums of their slots, LANES lanes to a node."""
     if (1 << status[0]) & when == 0:
@@ -249,7 +251,7 @@ def add_node(totals, numbers, row, f, mass, drag, stiff, damped, x, u, target, v
     )
 
 
-@cuda.jit
+@kernel
 def gradient(numbers, status, when, force, mass, drag, stiff, damped, x, u, target, v, record, sums, blocks, partials,
              tail_blocks, tail, totals, arrived):  # fmt: skip
     """-free (M (u - u*) + h f) into the records as the right side of the next linear system; then the block of threads

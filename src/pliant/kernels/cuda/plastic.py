@@ -7,11 +7,12 @@ from pliant.formulas.elements import corotated_strain, plastic_update
 from pliant.formulas.matrix3 import symmetric_inverse, symmetric_multiply_vector
 from pliant.kernels.cuda.codes import STEP
 from pliant.kernels.cuda.damping import frame
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import get, load3, store3
 from pliant.kernels.laws import IDENTITY
 
 
-@cuda.jit
+@kernel
 def flow(material, rotates, first, count, x, tets, rest_gradients, volume, numbers, plastic, before, gradients):
     """The plastic strain (groups, 6, WARP) after the flow of a step that starts at positions x, the one before it into
     `before`, and the gradients that elements then have; material: yield strain, creep [1/s], largest strain (groups,

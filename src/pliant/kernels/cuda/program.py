@@ -4,21 +4,22 @@ from functools import partial
 
 import numpy as np
 
-from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes, plastic, reduce
 from pliant.kernels.cuda import codes as c
-from pliant.kernels.cuda.arrays import Arrays, NodeData, SetData
+from pliant.kernels.cuda import elements, matrix, nodes, plastic, reduce
+from pliant.kernels.cuda.arrays import NodeData, SetData
 from pliant.kernels.cuda.codes import mask
+from pliant.kernels.cuda.launches import Launches
 from pliant.kernels.cuda.layout import WARP, Layout
 from pliant.kernels.cuda.room import allow_shared
 
 GRAPHS = ("step", "renewing step", "step from rest", "iterate", "renewing iterate", "balance", "trial", "restart")
 
 
-class Program(Arrays):
+class Program(Launches):
     """The arrays of a simulation, and the launches that make steps of them."""
 
-    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData):
-        super().__init__(layout, sets, data)
+    def __init__(self, layout: Layout, sets: list[SetData], data: NodeData, more: list = ()):
+        super().__init__(layout, sets, data, more)
         self.compile()
 
     def predict(self) -> None:
@@ -43,33 +44,6 @@ class Program(Arrays):
     def _over_rows(self) -> int:
         return -(-self.layout.rows // 128)
 
-    def _each_set(self):
-        """For every set a function that launches a kernel over its elements."""
-        for law, (first, groups, _) in zip(self.laws, self.layout.sets):
-            grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
-            own = (law, first, groups, self.xt, self.tets, self.gradients, self.volume)
-            yield lambda kernel, *more, grid=grid, own=own: kernel[grid](*own, *more)
-
-    def forces(self, when: int) -> None:
-        """Energies and forces of the elements at xt."""
-        for i, own in enumerate(self._each_set()):
-            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
-            own(elements.evaluate, self.status, when, *after)
-        self.damp(when)
-
-    def damp(self, when: int) -> None:
-        """Adds viscous forces and their power."""
-        for i, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
-            geometry = (self.x, self.u, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
-            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
-            damping.damp[grid](material, rotates, first, groups, *geometry, *after)
-
-    def damping_blocks(self, when: int) -> None:
-        """Adds the blocks of damping."""
-        for _, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
-            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
-            damping.damping_blocks[grid](material, rotates, first, groups, *geometry, self.stiffness)
-
     def flow(self) -> None:
         """The plastic flow of the step."""
         for _, (material, rotates, first, groups, grid) in self._sets_with(self.flowing):
@@ -77,26 +51,20 @@ class Program(Arrays):
             strains = (self.plastic, self.plastic_before, self.gradients)
             plastic.flow[grid](material, rotates, first, groups, *geometry, *strains)
 
-    def _sets_with(self, materials: list):
-        """Number of every set with such a material; that, whether it rotates, its groups and its grid."""
-        for i, (own, (first, groups, _)) in enumerate(zip(materials, self.layout.sets)):
-            if own:
-                grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
-                yield i, (*own, first, groups, grid)
-
     def begin(self) -> None:
         """Energies, forces and stiffness blocks at once."""
         for i, own in enumerate(self._each_set()):
             after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials, self.stiffness)
             own(elements.begin, self.numbers, self.status, mask(c.START), *after)
+        for own in self.others:
+            own.forces(mask(c.START))
+            own.blocks(mask(c.START))
         self.damp(mask(c.START))
         self.damping_blocks(mask(c.START))
 
     def gradient(self, when: int) -> None:
         """The right side at u, the sums that decide about it, and what comes next."""
-        lists = (self.gather_start, self.gather_code, self.slots, self.force)
-        warps = -(-(len(self.layout.gather_start) - 1) // 4)
-        nodes.gather[warps, 4 * WARP, self.room.stream](self.status, when, *lists)
+        self.gather_forces(when)
         masses = (self.force, self.mass, self.drag, self.stiff, self.damped)
         motion = (self.x, self.u, self.target, self.v, self.record, self.sums)
         found = (self.element_blocks, self.partials, self.shape.blocks, self.tail, self.totals, self.arrived)
@@ -113,58 +81,12 @@ class Program(Arrays):
         self.begin()
         self.gradient(mask(c.START))
 
-    def blocks(self, when: int = mask(c.ITERATE)) -> None:
-        """Stiffness blocks of the elements at xt."""
-        for own in self._each_set():
-            own(elements.stiffness, self.numbers, self.status, when, self.stiffness)
-        self.damping_blocks(when)
-
-    def edges(self, when: int = mask(c.ITERATE)) -> None:
-        """Off-diagonal blocks of the matrix."""
-        steps, warps = len(self.layout.list_start) - 1, matrix.THREADS // WARP
-        lists = (self.list_start, self.list_code, self.edge_place, self.stiffness, self.values)
-        matrix.edges[-(-steps // warps), matrix.THREADS, self.room.stream](self.status, when, *lists)
-
-    def diagonals(self, when: int = mask(c.ITERATE)) -> None:
-        """Diagonal blocks of the matrix and their inverses."""
-        slices, warps = len(self.layout.start) - 1, matrix.THREADS // WARP
-        own = (self.slices, self.values, self.mass, self.drag, self.record)
-        grid = (-(-slices // warps), matrix.THREADS, self.room.stream)
-        matrix.make_diagonals(self.shape.T)[grid](self.numbers, self.status, when, *own)
-
-    def assemble(self) -> None:
-        """The matrix from the stiffness blocks."""
-        self.edges()
-        self.diagonals()
-
     def multiply(self) -> None:
         """A product with the matrix, as a launch of its own."""
         slices, warps = len(self.layout.start) - 1, matrix.THREADS // WARP
         grid = (-(-slices // warps), matrix.THREADS, self.room.stream)
         arrays = (self.slices, self.column, self.values, self.record, self.gathered, self.product)
         matrix.make_multiply(self.shape.T)[grid](*arrays)
-
-    def renew(self) -> None:
-        """The coarse level of the matrix last assembled, at the positions of the start."""
-        self.coarsen()
-        self.invert_coarse()
-
-    def coarsen(self) -> None:
-        """The coarse matrix."""
-        stream, task, n = self.room.stream, self.task, 6 * self.shape.aggregates
-        coarse.arms[self.shape.aggregates, coarse.THREADS, stream](self.x, self.mass, self.layout.size, self.record)
-        coarse.clear[-(-n * n // 256), 256, stream](self.coarse)
-        entries = (task["begin"], task["end"], task["row"], task["col"], task["at"], self.values, self.record)
-        grid = -(-task["begin"].shape[0] // (coarse.THREADS // WARP))
-        coarse.tasks[grid, coarse.THREADS, stream](*entries, self.part)
-        pairs = task["pair"].shape[0]
-        sums = (task["pair_start"], task["pair"], self.shape.aggregates, self.part, self.coarse)
-        coarse.pair_sums[-(-pairs * 36 // 256), 256, stream](*sums)
-
-    def invert_coarse(self) -> None:
-        """Its inverse, in which it is lost."""
-        work = (self.coarse, self.panel, self.scale, self.inverse)
-        self.invert[self.shape.blocks, coarse.INVERSE_THREADS, self.room.stream](*work)
 
     def solve(self, when: int) -> None:
         """Newton's direction and its trial, or an estimate of the next correction."""

@@ -4,6 +4,7 @@ from numba import cuda, float64
 
 from pliant.kernels.cuda.codes import NODE_SUMS, NUMBERS, T_SLOPE, TAIL_SUMS
 from pliant.kernels.cuda.decisions import estimated, evaluated
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, warp_sum
 
 # Threads of a block, and the sums that it makes.
@@ -71,7 +72,7 @@ def finish(numbers, status, blocks, partials, sums, tail_blocks, tail, totals):
         numbers[tid] = n[tid]
 
 
-@cuda.jit
+@kernel
 def conclude(numbers, status, when, tail_blocks, tail, totals):
     """After an estimate of the next correction. Two warps."""
     if (1 << status[0]) & when == 0:

@@ -27,8 +27,9 @@ class Room:
         cuda.current_context()
         self._stream = checked(driver.cuStreamCreate(int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)))
         self.stream = cuda.external_stream(int(self._stream))
+        self.device_id = int(cuda.get_current_device().id)
         self.bytes = 0
-        self._graphs = []
+        self._graphs, self._lent = [], {}
 
     def __del__(self):
         for graph in getattr(self, "_graphs", []):
@@ -49,6 +50,24 @@ class Room:
     def zeros(self, count: int, dtype):
         """So many zeros."""
         return self.put(np.zeros(count, dtype))
+
+    def lend(self, name: str, array: np.ndarray, dtype):
+        """A copy of a host array at the beginning of an array that all of this name use, one after the other."""
+        host = np.ascontiguousarray(array, dtype=dtype).ravel()
+        found = self._lent.get(name)
+        if found is None or found.size < host.size:
+            found = self._lent[name] = self.zeros(2 * host.size, dtype)
+        self.write(found, host)
+        return found
+
+    def clear(self, target) -> None:
+        """Queues zeros into an array."""
+        address = target.__cuda_array_interface__["data"][0]
+        checked(driver.cuMemsetD8Async(address, 0, target.nbytes, self._stream))
+
+    def address(self, array) -> int:
+        """Where an array lies."""
+        return array.__cuda_array_interface__["data"][0]
 
     def pinned(self, count: int) -> np.ndarray:
         """Host numbers (float64) that the GPU reads and writes without a detour."""

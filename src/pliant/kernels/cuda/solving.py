@@ -29,6 +29,7 @@ from pliant.kernels.cuda.pcg import (
     put3,
 )
 from pliant.kernels.cuda.ptx import store4
+from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import device, get, lanes_sum3, load3, node_place, put, store3, warp_sum
 
 
@@ -230,7 +231,7 @@ def make_solve(blocks, threads, m, T, size):
         numbers[c.PASSES], numbers[c.SIZE] = passes, math.sqrt(max(keep[4], 0.0))
         status[0] = c.TRYING
 
-    @cuda.jit(max_registers=registers(threads))
+    @kernel(key=(blocks, threads, m, T, size), max_registers=registers(threads))
     def solve(numbers, status, when, start, column, values, inverse, mass, drag, x, u64, base64, xt, record, u, part,
               wc, tail, flags, epochs):  # fmt: skip
         """Direction and trial (when: ITERATE), or the slope of an estimate (when: ESTIMATE)."""

@@ -6,8 +6,40 @@ from pliant.checks import at_time
 from pliant.kernels.lanes import LANES
 
 
+def tet_sets(model) -> list:
+    """The sets of tets of four nodes, which have one point."""
+    return [own for own in model.elements.sets if own.kind.points == 1]
+
+
+def other_sets(model) -> list:
+    """The sets of other kinds."""
+    return [own for own in model.elements.sets if own.kind.points != 1]
+
+
+def make_program(kernels, kind, model, **options):
+    """A program of a kind with all that it keeps of a model; options: of its layout."""
+    sets = [set_data(kernels.arrays, own) for own in tet_sets(model)]
+    more = [other_data(kernels.kinds, own) for own in other_sets(model)]
+    nodes = [own.tets for own in sets], [own.nodes for own in more]
+    layout = kernels.prepare.lay_out(model.rest, model.node_start, *nodes, **options)
+    return kind(layout, sets, node_data(kernels.arrays, model), more)
+
+
+def other_data(kinds, own):
+    """A set of springs, or of tets of ten nodes, as the device takes it."""
+    nodes = own.connectivity.astype(np.int64)
+    if own.kind.points == 0:
+        stiffness = own.of_springs(own.stiffness)
+        return kinds.SpringData(nodes, stiffness, own.of_springs(own.rest), own.element_damping * stiffness)
+    law = own.own_law.law
+    parts = [_of_points(own, value) if isinstance(value, np.ndarray) else float(value) for value in law]
+    gradients = own.element_gradients.reshape(own.count, own.kind.points, -1)
+    damping = tuple(_of_points(own, value) for value in (own.damping, own.lam, own.mu)) if own.damped else None
+    return kinds.TenData(nodes, type(law)(*parts), gradients, own.element_volumes, damping, own.facts.rotates)
+
+
 def set_data(program, own):
-    """An element set as the device's program takes it."""
+    """A set of tets of four nodes as the device's program takes it."""
     volume, gradients = own.element_volumes[:, 0], own.element_gradients[:, 0, :3].reshape(-1, 9)
     law = own.own_law.law
     parts = [_of_elements(own, value) if isinstance(value, np.ndarray) else float(value) for value in law]
@@ -23,12 +55,12 @@ def is_plastic(own) -> bool:
     return bool(np.any(np.isfinite(own.yield_strain[own.volume > 0])))
 
 
-def plastic_data(model, state) -> tuple[list, list]:
-    """Plastic strains (count, 6) of a state by set, and the gradients (count, 9) seen from there."""
+def plastic_data(model, plastic: np.ndarray) -> tuple[list, list]:
+    """Plastic strains (count, 6) by set of those of a state, and the gradients (count, 9) seen from there."""
     strain, gradients = [], []
-    for own in model.elements.sets:
-        strain.append(own.point_values(state.plastic_strain[own.points])[:, 0])
-        seen = own.elastic_gradients(state.plastic_strain)
+    for own in tet_sets(model):
+        strain.append(own.point_values(plastic[own.points])[:, 0])
+        seen = own.elastic_gradients(plastic)
         gradients.append(own.point_values(seen)[:, 0, :9])
     return strain, gradients
 
@@ -36,9 +68,14 @@ def plastic_data(model, state) -> tuple[list, list]:
 def plastic_strain(model, by_set: list[np.ndarray]) -> np.ndarray:
     """Plastic strains (count, 6) by set as a state has them, (point groups, 6, LANES)."""
     out = np.zeros((model.elements.point_groups, 6, LANES))
-    for own, values in zip(model.elements.sets, by_set):
+    for own, values in zip(tet_sets(model), by_set):
         out[own.points][own.lanes // LANES, :, own.lanes % LANES] = values
     return out
+
+
+def _of_points(own, value: np.ndarray) -> np.ndarray:
+    """Numbers (point groups, LANES) of a set as those (count, points) of its elements' points."""
+    return own.point_values(value[:, None])[:, :, 0]
 
 
 def _of_elements(own, value: np.ndarray) -> np.ndarray:

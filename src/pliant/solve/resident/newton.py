@@ -15,11 +15,14 @@ from pliant.solve.info import Info
 from pliant.solve.options import Newton
 from pliant.solve.resident import data
 
-# The coarse level is renewed after so many steps; when the passes that first linear systems took beyond those that they
-# took when it was new have added up to about what a renewal costs; when the length of the step is another.
-MOST_STEPS, EXCESS_PASSES, OTHER_LENGTH = 25, 20, 1.01
-# Within a step it is renewed when the first system took so many times the passes that it took then, and some more.
+# The coarse level is renewed after so many steps; when the passes that iterations took beyond those that they took when
+# it was new have added up to about what a renewal costs; when the length of the step is another. (The first linear
+# system of a step, solved roughly, hardly tells: an old level costs passes where systems are solved to three digits.)
+MOST_STEPS, EXCESS_PASSES, OTHER_LENGTH = 25, 40, 1.01
+# Within a step it is renewed when a system took so many times the passes of an iteration then, and some more.
 FAR_MORE, SLACK = 2.0, 20
+# The name of the coarse level in the memory of a state.
+LEVEL = "cuda"
 
 
 class ResidentNewton:
@@ -30,15 +33,13 @@ class ResidentNewton:
     def __init__(self, options: Newton, model, state: State):
         self.options, kernels = options, model.device.resident
         self.codes = kernels.codes
-        sets = [data.set_data(kernels.program, own) for own in model.elements.sets]
-        layout = kernels.prepare.lay_out(model.rest, model.node_start, [own.tets for own in sets])
-        self.program = kernels.program.Program(layout, sets, data.node_data(kernels.program, model))
+        self.program = data.make_program(kernels, kernels.program.Program, model)
         self.model, self.plastic = model, model.elements.plastic
         self.constant, self.moving = data.is_constant(model), bool(data.moving_pins(model))
         data.vectors_at(model, state.time, self.program.host_vectors)
         # which states lie in the arrays of a step's end and of its start
         self.end = self.start = lambda: None
-        self.renewed = None  # length of the step [s] and passes when the coarse level was new
+        self.renewed = None  # length of the step [s], and passes of an iteration (0: not known yet), when it was new
         self.age, self.excess = 0, 0.0  # steps since, and passes beyond those
 
     # ---- a step
@@ -91,22 +92,24 @@ class ResidentNewton:
             status = program.run("renewing iterate" if now else "iterate")
         self._note(renewed, renew, h)
 
-    def _first_passes(self) -> float:
-        """Passes of the first linear system of the step."""
-        return float(self.program.host_numbers[self.codes.FIRST_PASSES])
-
     def _stale(self) -> bool:
         """Whether the coarse level serves this step so badly that it is renewed at once."""
-        return self.renewed is not None and self._first_passes() > FAR_MORE * self.renewed[1] + SLACK
+        numbers, codes = self.program.host_numbers, self.codes
+        if self.renewed is None or self.renewed[1] == 0.0 or numbers[codes.PRODUCTS] == 0.0:
+            return False
+        return float(numbers[codes.PASSES]) > FAR_MORE * self.renewed[1] + SLACK
 
     def _note(self, renewed: bool, at_first: bool, h: float) -> None:
         """Keeps how old the coarse level is; renewed: in this step, at_first: for its first linear system."""
+        numbers = self.program.host_numbers
+        passes, iterations = float(numbers[self.codes.PRODUCTS]), max(float(numbers[self.codes.ITERATIONS]), 1.0)
         self.age += 1
         if renewed:
-            passes = self._first_passes() if at_first or self.renewed is None else self.renewed[1]
-            self.renewed, self.age, self.excess = (h, passes), 0, 0.0
+            self.renewed, self.age, self.excess = (h, passes / iterations if at_first else 0.0), 0, 0.0
+        elif self.renewed[1] == 0.0:
+            self.renewed = (self.renewed[0], passes / iterations)
         else:
-            self.excess += max(self._first_passes() - self.renewed[1], 0.0)
+            self.excess += max(passes - self.renewed[1] * iterations, 0.0)
 
     def _renews(self, h: float) -> bool:
         """Whether the coarse level is to be renewed in the next step."""
@@ -139,8 +142,9 @@ class ResidentNewton:
         before = state.memory.get("before")
         start = {} if before is None else {"v": before["velocity"]}
         self.program.upload(xt=state.x, u=state.v, warm=change, **start)
+        self._take_level(state.memory)
         if self.plastic:
-            self.program.upload_plastic(*data.plastic_data(model, state))
+            self.program.upload_plastic(*data.plastic_data(model, state.plastic_strain))
 
     def _fetch(self, state: ResidentState, name: str):
         """What a state that lies here has under a name."""
@@ -154,8 +158,32 @@ class ResidentNewton:
             return data.plastic_strain(self.model, by_set)
         if name != "memory":
             return program.download(places[name])
-        change = state.v - program.download("target") if state is self.end() else program.download("warm")
-        return {self.name: {"change": change}}
+        if state is not self.end():
+            return {self.name: {"change": program.download("warm")}}
+        return {self.name: {"change": state.v - program.download("target")}} | self._level()
+
+    def _level(self) -> dict:
+        """The coarse level as memory: with it, a run that is resumed goes on bit by bit."""
+        if self.renewed is None:
+            return {}
+        inverse, arms = self.program.download_level()
+        return {LEVEL: {"inverse": inverse, "arms": arms, "age": np.array([*self.renewed, self.age, self.excess])}}
+
+    def _take_level(self, memory: dict) -> None:
+        """Takes up a coarse level from memory, if it is of such a GPU and mesh."""
+        level = memory.get(LEVEL)
+        if level and len(level["age"]) == 4 and self.program.upload_level(level["inverse"], level["arms"]):
+            h, passes, age, self.excess = (float(value) for value in level["age"])
+            self.renewed, self.age = (h, passes), int(age)
+
+    def view(self, state: State):
+        """Positions and velocities of a state on the device, for other libraries."""
+        if state is self.start():
+            return self.program.view("x", "v")
+        if state is not self.end():
+            self._take(self.model, state)
+            self.start, self.end = (lambda: None), (lambda: None)
+        return self.program.view("xt", "u")
 
     def _refuse_tangled(self, model, state: State, fresh: bool) -> None:
         """Bodies turned inside out are not pulled back here."""

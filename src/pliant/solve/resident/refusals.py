@@ -7,8 +7,10 @@ from pliant.solve.options import Newton
 
 # Linear solvers that mean conjugate gradients with two levels.
 LINEAR = ("auto", "pcg")
-# Nodes of the elements that there are kernels for.
-NODES = 4
+# Nodes and points of the elements that there are kernels for: tets of four and of ten nodes, springs.
+KINDS = ((4, 1), (10, 4), (2, 0))
+# Rigid bodies that move, whose part of linear systems is dense.
+MOST_RIGID = 128
 
 
 def refuse_beyond_cuda(options, model) -> None:
@@ -29,28 +31,28 @@ def _of_options(options) -> str:
 
 
 def _of_bodies(model) -> str:
-    if model.joint_names:
-        return f"joints, such as {model.joint_names[0]!r}"
-    if model.rigid_names:
-        return f"rigid bodies, such as {model.rigid_names[0]!r}"
-    things, names = model.colliders.things, model.soft_names
-    for first, second in np.argwhere(things.all_pairs(things.insists)):
-        return f"contacts, and {names[first]!r} may touch {names[second]!r} (see collide=False, self_contact=False)"
+    if model.rods.names:
+        return f"rods, such as {model.rods.names[0]!r}"
     if not model.node_count:
         return "scenes without a soft body"
-    if model.pressures:
-        return f"pressures, which {_owner(model, model.pressures[0][0].flat[0])!r} has"
+    free = int(np.sum(~model.static)) if len(model.static) else 0
+    if free > MOST_RIGID:
+        return f"more than {MOST_RIGID} rigid bodies that move, and there are {free}"
     return ""
 
 
-def _owner(model, node: int) -> str:
-    """The soft body of a node."""
-    return model.soft_names[int(np.searchsorted(model.node_start, node, side="right")) - 1]
+def needs_host(model) -> bool:
+    """Whether steps of a model have rows or pressures, which the host evaluates. A lone body that may touch itself, but
+    was not asked to, has none: it passes through itself."""
+    things = model.colliders.things
+    return bool(model.joint_names or model.rigid_names or model.pressures or things.all_pairs(things.insists).any())
 
 
 def _of_elements(model) -> str:
     for own in model.elements.sets:
         name = model.soft_names[own.parts[0].body]
-        if own.kind.nodes != NODES:
+        if (own.kind.nodes, own.kind.points) not in KINDS:
             return f"{own.kind.name}, which {name!r} has"
+        if own.kind.points > 1 and np.any(np.isfinite(own.yield_strain[own.volume > 0])):
+            return f"plasticity of {own.kind.name}, which {name!r} has"
     return ""

@@ -1,0 +1,103 @@
+"""Launches of the kernels that all programs share: elements, the matrix, its coarse level."""
+
+from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes
+from pliant.kernels.cuda import codes as c
+from pliant.kernels.cuda.arrays import Arrays
+from pliant.kernels.cuda.codes import mask
+from pliant.kernels.cuda.layout import WARP
+
+
+class Launches(Arrays):
+    """The arrays of a simulation, and what is done with them on the GPU; `when`: in which statuses."""
+
+    def _each_set(self):
+        """For every set a function that launches a kernel over its elements."""
+        for law, (first, groups, _) in zip(self.laws, self.layout.sets):
+            grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
+            own = (law, first, groups, self.xt, self.tets, self.gradients, self.volume)
+            yield lambda kernel, *more, grid=grid, own=own: kernel[grid](*own, *more)
+
+    def forces(self, when: int) -> None:
+        """Energies and forces of the elements at xt."""
+        for i, own in enumerate(self._each_set()):
+            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
+            own(elements.evaluate, self.status, when, *after)
+        for own in self.others:
+            own.forces(when)
+        self.damp(when)
+
+    def damp(self, when: int) -> None:
+        """Adds viscous forces and their power."""
+        for i, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
+            geometry = (self.x, self.u, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
+            damping.damp[grid](material, rotates, first, groups, *geometry, *after)
+        for own in self.others:
+            own.damp(when)
+
+    def damping_blocks(self, when: int) -> None:
+        """Adds the blocks of damping."""
+        for _, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
+            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            damping.damping_blocks[grid](material, rotates, first, groups, *geometry, self.stiffness)
+
+    def _sets_with(self, materials: list):
+        """Number of every set with such a material; that, whether it rotates, its groups and its grid."""
+        for i, (own, (first, groups, _)) in enumerate(zip(materials, self.layout.sets)):
+            if own:
+                grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
+                yield i, (*own, first, groups, grid)
+
+    def gather_forces(self, when: int) -> None:
+        """Forces of the nodes from those of their elements."""
+        lists = (self.gather_start, self.gather_code, self.slots, self.force)
+        warps = -(-(len(self.layout.gather_start) - 1) // 4)
+        nodes.gather[warps, 4 * WARP, self.room.stream](self.status, when, *lists)
+
+    def blocks(self, when: int = mask(c.ITERATE)) -> None:
+        """Stiffness blocks of the elements at xt, with those of damping."""
+        for own in self._each_set():
+            own(elements.stiffness, self.numbers, self.status, when, self.stiffness)
+        for own in self.others:
+            own.blocks(when)
+        self.damping_blocks(when)
+
+    def edges(self, when: int = mask(c.ITERATE)) -> None:
+        """Off-diagonal blocks of the matrix."""
+        steps, warps = len(self.layout.list_start) - 1, matrix.THREADS // WARP
+        lists = (self.list_start, self.list_code, self.edge_place, self.stiffness, self.values)
+        matrix.edges[-(-steps // warps), matrix.THREADS, self.room.stream](self.status, when, *lists)
+
+    def diagonals(self, when: int = mask(c.ITERATE)) -> None:
+        """Diagonal blocks of the matrix and their inverses."""
+        slices, warps = len(self.layout.start) - 1, matrix.THREADS // WARP
+        own = (self.slices, self.values, self.mass, self.drag, self.record)
+        grid = (-(-slices // warps), matrix.THREADS, self.room.stream)
+        matrix.make_diagonals(self.shape.T)[grid](self.numbers, self.status, when, *own)
+
+    def assemble(self) -> None:
+        """The matrix from the stiffness blocks."""
+        self.edges()
+        self.diagonals()
+
+    def renew(self) -> None:
+        """The coarse level of the matrix last assembled, at the positions of the start."""
+        self.coarsen()
+        self.invert_coarse()
+
+    def coarsen(self) -> None:
+        """The coarse matrix."""
+        stream, task, n = self.room.stream, self.task, 6 * self.shape.aggregates
+        coarse.arms[self.shape.aggregates, coarse.THREADS, stream](self.x, self.mass, self.layout.size, self.record)
+        coarse.clear[-(-n * n // 256), 256, stream](self.coarse)
+        entries = (task["begin"], task["end"], task["row"], task["col"], task["at"], self.values, self.record)
+        grid = -(-task["begin"].shape[0] // (coarse.THREADS // WARP))
+        coarse.tasks[grid, coarse.THREADS, stream](*entries, self.part)
+        pairs = task["pair"].shape[0]
+        sums = (task["pair_start"], task["pair"], self.shape.aggregates, self.part, self.coarse)
+        coarse.pair_sums[-(-pairs * 36 // 256), 256, stream](*sums)
+
+    def invert_coarse(self) -> None:
+        """Its inverse, in which it is lost."""
+        work = (self.coarse, self.panel, self.scale, self.inverse)
+        self.invert[self.shape.blocks, coarse.INVERSE_THREADS, self.room.stream](*work)

@@ -1,0 +1,114 @@
+"""Newton's method of the host with elements and linear systems on a device: for scenes with contacts, rigid bodies,
+joints or pressures. The steps are the host's own, so what these promise holds here."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pliant.elements.potential import ElementPotential
+from pliant.errors import DeviceError
+from pliant.model.state import State
+from pliant.rows.softness import joint_softness
+from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.options import Newton
+from pliant.solve.problem import Problem, Solution
+from pliant.solve.resident import data
+from pliant.solve.resident.system import DrivenSystem
+
+
+class DrivenElements:
+    """What `ElementPotential` is on the host, evaluated on a device."""
+
+    start = bodies = frames = None
+
+    def __init__(self, model, program):
+        self.model, self.program, self.elements = model, program, model.elements
+        self.count = self.node_count = model.node_count
+        self.plastic, self.seen, self.inverted_then = None, None, 0
+
+    def take_plastic(self, plastic: np.ndarray) -> None:
+        """See rest gradients from the plastic shape (point groups, 6, LANES)."""
+        if self.elements.plastic and self.plastic is not plastic:
+            self.program.upload_plastic(*data.plastic_data(self.model, plastic))
+        self.plastic = plastic
+
+    def take_frames(self, x: np.ndarray, rotation) -> None:
+        """Damping acts in the frames at the start of the step, which the device finds itself."""
+
+    def take_bodies(self, state) -> None:
+        """No element holds on to rigid bodies."""
+
+    def foresee(self, motion: np.ndarray) -> None:
+        """As above."""
+
+    def take_laws(self, tangled: np.ndarray | None) -> None:
+        """Bodies turned inside out are not pulled back here."""
+        if tangled is not None and np.any(tangled > 0):
+            name = self.model.soft_names[int(np.flatnonzero(tangled > 0)[0])]
+            raise DeviceError(
+                f"soft body {name!r} is turned inside out, and device 'cuda' does not pull such bodies back to shape "
+                f"yet; use a shorter time step or device='cpu'"
+            )
+
+    def evaluate(self, x: np.ndarray, v: np.ndarray | None = None) -> tuple[float, float, np.ndarray]:
+        """Energy [J], half of the viscous power [W], and their forces (n, 3) [N] with the sign of a gradient, at
+        positions x and velocities v (n, 3)."""
+        energy, power, inverted, force = self.program.evaluate(x, np.zeros_like(x) if v is None else v)
+        self.seen, self.inverted_then = x, inverted
+        return energy, power, force
+
+    def _on_host(self) -> ElementPotential:
+        potential = ElementPotential(self.elements, self.node_count)
+        potential.take_plastic(self.plastic)
+        return potential
+
+    def inverted(self, x: np.ndarray) -> np.ndarray:
+        """How many elements of every soft body (soft,) are inverted at positions x (n, 3)."""
+        if self.seen is None or not np.array_equal(self.seen, x):
+            self.evaluate(x)
+        if self.inverted_then == 0:
+            return np.zeros(len(self.elements.cells), np.int64)
+        return self._on_host().inverted(x)
+
+    def body_energies(self) -> np.ndarray:
+        """Elastic energy (soft,) [J] of every soft body as last evaluated."""
+        potential = self._on_host()
+        potential.evaluate(self.seen)
+        return potential.body_energies()
+
+    def terms(self, weight: float, damping: float = 0.0, project: bool = True) -> list:
+        """What `DrivenSystem.take` must know of the stiffness of all sets."""
+        return [project]
+
+
+@dataclass
+class _Flow:
+    """Element rows of a step of which only the plastic strain is known on the host."""
+
+    plastic: np.ndarray
+    rotation: None = None
+
+
+class DrivenNewton(NewtonSolver):
+    """Newton's method with rows on the host, elements and linear systems on a device."""
+
+    def __init__(self, options: Newton, model, state: State):
+        self.options, kernels = options, model.device.resident
+        self.program = data.make_program(kernels, kernels.driven.Driven, model, within_shared=False)
+        self._begin_with(model, self.program)
+
+    def _begin_with(self, model, program) -> None:
+        self.system, self.known = DrivenSystem(model, program), None
+        self.softness = joint_softness(model, self.system.dtype)
+        self.elements = DrivenElements(model, program)
+
+    def solve(self, problem: Problem) -> Solution:
+        """The velocities of an implicit step, impulses, and what it took."""
+        flow = _Flow(problem.rows.elements.plastic)
+        self.program.begin(problem.state.x, problem.h)
+        return super().solve(problem.with_rows(replace(problem.rows, elements=flow)))
+
+    def view(self, state: State):
+        """Positions and velocities of a state on the device, for other libraries."""
+        self.program.upload(xt=state.x, u=state.v)
+        return self.program.view("xt", "u")
