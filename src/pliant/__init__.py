@@ -49,6 +49,7 @@ _HOME = {
     "Screw": "scene.couplings",
     "Section": "scene.sections",
     "Simulation": "simulation",
+    "Simulations": "many.simulations",
     "Slider": "scene.joints",
     "SolverError": "errors",
     "Sphere": "scene.shapes",
@@ -59,6 +60,7 @@ _HOME = {
     "Xpbd": "solve",
     "load": "scene_file",
     "resume": "simulation",
+    "simulate_many": "many.make",
     "world": "scene.joint_options",
 }
 _ROOMS = {"bodies": "scene.bodies", "meshes": "meshes", "selections": "scene.selections"}

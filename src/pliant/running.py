@@ -16,11 +16,12 @@ class Run:
 
     steps, started = 0, False
 
-    def __init__(self, sim, seconds: float, every: int, progress: bool | None):
+    def __init__(self, sim, seconds: float, every: int, progress: bool | None, at_once: bool = False):
+        """at_once: whether the simulation is asked for `every` steps in one call, or one by one."""
         self.every = whole(every, "every", 1)
         progress = None if progress is None else flag(progress, "progress")
         self.steps = step_count(seconds, sim.dt)
-        self._left = _taken(sim, self.steps, self.every, progress)
+        self._left = _taken(sim, self.steps, self.every, self.every if at_once else 1, progress)
 
     def __iter__(self) -> Iterator:
         return self
@@ -39,11 +40,12 @@ class Run:
             )
 
 
-def _taken(sim, steps: int, every: int, progress: bool | None) -> Iterator:
+def _taken(sim, steps: int, every: int, stride: int, progress: bool | None) -> Iterator:
     """The simulation after every few steps; no method of the run, which would then not end with its last reference."""
-    for done in with_bar(range(steps), "simulating", progress):
-        sim.step()
-        if (done + 1) % every == 0 or done + 1 == steps:
+    for before in with_bar(range(0, steps, stride), "simulating", progress):
+        done = min(before + stride, steps)
+        sim.step(done - before)
+        if done % every == 0 or done == steps:
             yield sim
 
 

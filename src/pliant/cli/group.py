@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pliant._version import __version__
-from pliant.cli import devices, meshing, run, static, studio, tools
+from pliant.cli import devices, meshing, run, static, studio, sweep, tools
 from pliant.errors import PliantError
 
 EXAMPLES = """\b
@@ -16,6 +16,7 @@ Examples:
   pliant run examples/scenes/beam.toml      run it
   pliant equilibrium examples/scenes/beam.toml    where it comes to rest
   pliant modes examples/scenes/beam.toml    at which frequencies it rings
+  pliant sweep examples/scenes/beam.toml --set materials.rubber.young=1e5,2e5    run it with several values
   pliant mesh info part.vtu                 how good a mesh is
   pliant studio examples/scenes/beam.toml   set up, run and look at it in the browser
 """
@@ -47,6 +48,7 @@ for command in (
     run.demo,
     static.equilibrium,
     static.modes,
+    sweep.sweep,
     tools.check,
     tools.render,
     meshing.mesh,

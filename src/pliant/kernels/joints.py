@@ -24,13 +24,16 @@ EQUALITIES = tuple(family for family, role in ROLE.items() if role == EQUALITY)
 ONE_SIDED = (LIMIT, ROPE)
 # Families whose forces act at their anchors; those on a coordinate do if it is one of the following.
 POINTS, ON_COORDINATES, POINT_COORDINATES = (BALL, DISTANCE, LINE, PLANE, ROPE), (LIMIT, MOTOR), (TRAVEL, LENGTH)
+# Families between two anchors that need no stiffness across their rows.
+PLAIN = (BALL, ANGULAR, ALIGN, LINE, PLANE, PERPENDICULAR, LIMIT, MOTOR)
 
 
 class AnchorArrays(NamedTuple):
-    """One anchor for each of n blocks, as rows.joints.Anchors describes them."""
+    """One anchor for each of n blocks, as rows.joints.Anchors describes them; held: its `index` (which is the name of a
+    method of tuples)."""
 
     kind: np.ndarray
-    index: np.ndarray
+    held: np.ndarray
     local: np.ndarray
     offset: np.ndarray
     frame: np.ndarray

@@ -245,6 +245,15 @@ def fill(
     error = found if error is None else error
     if not len(blocks.family):
         return error
+    fill_targets(blocks, rows, error, h, time)
+    if before is not None and blocks.restitution.any():
+        _bounce(blocks, rows, error, before, h)
+    return error
+
+
+def fill_targets(blocks: JointBlocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
+    """Targets, compliances and bounds of rows with errors (slices, 3, LANES) at the start of a step that ends at a time
+    [s]; nothing bounces."""
     # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
     softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
     place = (blocks.slice, slice(None), blocks.lane)
@@ -252,10 +261,7 @@ def fill(
     rows.target[place] = -factor[:, None] * error[place]
     limits = blocks.limits
     rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0  # they push only inwards
-    if before is not None and blocks.restitution.any():
-        _bounce(blocks, rows, error, before, h)
     blocks.drives.fill(blocks, rows, error, h, time)
-    return error
 
 
 def errors_at(blocks: JointBlocks, rows: Rows, pose: tuple) -> np.ndarray:

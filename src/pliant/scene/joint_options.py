@@ -18,6 +18,9 @@ class World:
     def __repr__(self) -> str:
         return "pliant.world"
 
+    def __reduce__(self) -> str:  # there is one, also in copies of a scene
+        return "world"
+
 
 world = World()
 

@@ -29,7 +29,7 @@ def quaternion_at(a, i):
 @kernel
 def anchor_at(anchors, k):
     """The anchor k as a tuple."""
-    index = (anchors.index[k, 0], anchors.index[k, 1], anchors.index[k, 2])
+    index = (anchors.held[k, 0], anchors.held[k, 1], anchors.held[k, 2])
     return anchors.kind[k], index, vector_at(anchors.local, k), anchors.offset[k], quaternion_at(anchors.frame, k)
 
 

@@ -53,7 +53,7 @@ BACK = (-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
 
 
 @kernel
-def _fill_turning(blocks, k, x, rotation, triples, jacobian):
+def fill_turning(blocks, k, x, rotation, triples, jacobian):
     """Rows of a block between orientations; returns its errors [rad]."""
     lane, entry, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
     a, b = anchor_at(blocks.a, k), anchor_at(blocks.b, k)
@@ -81,7 +81,7 @@ def _fill_turning(blocks, k, x, rotation, triples, jacobian):
 
 
 @kernel
-def _fill_points(blocks, k, x, position, rotation, triples, jacobian):
+def fill_points(blocks, k, x, position, rotation, triples, jacobian):
     """Rows of a block between points: held together, or on a line or in a plane of side a; returns its errors [m]."""
     lane, first, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
     a, b = anchor_at(blocks.a, k), anchor_at(blocks.b, k)
@@ -157,13 +157,13 @@ def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples
         if family == BROKEN:
             continue
         if family in (BALL, LINE, PLANE):
-            error = _fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
+            error = fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
         elif family in (DISTANCE, ROPE):
             error = _fill_distance(blocks, k, x, body_position, body_rotation, tangents, triples, jacobian)
         elif family in (LIMIT, MOTOR, COUPLING):
             error = _fill_coordinate(blocks, k, near, x, body_position, body_rotation, triples, jacobian)
         else:
-            error = _fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+            error = fill_turning(blocks, k, x, body_rotation, triples, jacobian)
         for row in range(3):
             error_out[blocks.slice[k], row, blocks.lane[k]] = error[row]
 

@@ -1,0 +1,1 @@
+"""Several simulations at once: for sweeps over parameters, and for learning."""
