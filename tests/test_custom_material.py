@@ -150,7 +150,7 @@ def test_mooney_rivlin_beam_swings_and_is_read():
         (lambda I1, mu: mu * I1, {"mu": float("nan")}, "mu"),
         (lambda I1: 3.0, {}, "must return a formula"),
         (lambda I1: undefined(I1), {}, "cannot be traced"),  # noqa: F821
-        ("not a function", {}, "no function with named arguments"),
+        (7, {}, "no function with named arguments"),
     ],
 )
 def test_unusable_energies_are_refused(energy, parameters, message):

@@ -12,8 +12,8 @@ from pliant.checks import number
 from pliant.errors import SceneError
 from pliant.scene import selections
 from pliant.scene_file.files import RunSettings, describe, load, read, same, save
+from pliant.scene_file.materials import FILE_LAWS
 from pliant.scene_file.run import option_kinds
-from pliant.scene_file.schema import FILE_LAWS
 from pliant.solve.options import SOLVERS
 from scene_texts import MATERIAL, SOFT, errors, put
 
@@ -112,7 +112,7 @@ def test_what_only_python_can_say_cannot_be_saved(tmp_path):
     beam.traction("all", lambda time: (0, 0, time))
     beam.pressure("all", lambda time: time)
     clay = scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), RUBBER, name="clay")
-    clay.material = SimpleNamespace(law="custom")
+    clay.material = SimpleNamespace(law="custom", energy=None)
     with pytest.raises(pl.SceneError) as caught:
         save(scene, tmp_path / "a.toml")
     function = "a Python function of time cannot be saved to a file; use pliant.Keyframes(times, values) instead"
@@ -123,7 +123,7 @@ def test_what_only_python_can_say_cannot_be_saved(tmp_path):
         f"soft body 'beam': traction[0].vector: {function}",
         f"soft body 'beam': pressure[0].pressure: {function}",
         "soft body 'clay': material: a law made from Python functions cannot be saved to a file; "
-        f"use one of the laws {', '.join(FILE_LAWS)} instead",
+        f"use a formula as text, or one of the laws {', '.join(FILE_LAWS)}, instead",
     ]
     assert not os.listdir(tmp_path)
 

@@ -1,18 +1,23 @@
 // The page: toolbar, scene tree, view, properties, status. The server holds the scene; the page asks and shows.
 import { render } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AddMenu, FileMenu, JointForm, MeshForm, TextBox } from "./dialogs";
 import type { Edit } from "./fields";
+import type { Select, Selection } from "./loads";
 import { type Command, Connection, type Frame, type State, type Surfaces, type Table } from "./messages";
 import { type Chosen, Properties } from "./properties";
 import { Status } from "./status";
+import type { Picked } from "./symbols";
+import { Legend, Tools } from "./tools";
 import { Tree } from "./tree";
 import { type Pose, View } from "./view";
 
 const NOTHING: State = {
   kind: "state", revision: 0, tables: {}, name: null, saved: true, undo: 0, redo: 0, phase: "starting", color: "none",
-  opened: 0, scenes: [], examples: [], catalogue: {},
+  opened: 0, scenes: [], examples: [], catalogue: {}, speed: 1, limit: null, contacts: false, lost: null,
 };
+const UNSELECTED: Selection = { tool: null, body: null, what: "nodes", numbers: [], said: null, error: "", revision: -1 };
+const SCENE: Chosen = { kind: "scene", index: 0 };
 
 /** The chosen thing by its name: kinds and indices of bodies. */
 function find(tables: Table, name: string): Chosen | null {
@@ -28,21 +33,27 @@ function App() {
   const [frame, setFrame] = useState<Frame | null>(null);
   const [surfaces, setSurfaces] = useState<Surfaces | null>(null);
   const [notes, setNotes] = useState<{ kind: string; text: string }[]>([]);
-  const [connected, setConnected] = useState(false);
-  const [chosen, setChosen] = useState<Chosen>({ kind: "scene", index: 0 });
+  const [connected, setConnected] = useState(true);
+  const [chosen, setChosen] = useState<Chosen>(SCENE);
+  const [lit, setLit] = useState<{ kind: Picked["kind"]; number: number } | null>(null);
   const [mode, setMode] = useState<"translate" | "rotate">("translate");
-  const [wire, setWire] = useState(false);
   const [open, setOpen] = useState<string>("");
   const [file, setFile] = useState<File | null>(null);
   const [text, setText] = useState<{ title: string; text: string } | null>(null);
+  const [selection, setSelection] = useState<Selection>(UNSELECTED);
+  const [hidden, setHidden] = useState(new Set<string>());
   const home = useRef<HTMLDivElement>(null);
-  const now = useRef({ state, chosen });
-  now.current = { state, chosen };
+  const now = useRef({ state, chosen, selection });
+  now.current = { state, chosen, selection };
 
   const note = (kind: string, text: string) => {
     const made = { kind, text };
-    setNotes((old) => [...old.slice(-4), made]);
+    setNotes((old) => [...old.filter((each) => each.text !== text).slice(-4), made]);
     if (kind === "done") setTimeout(() => setNotes((old) => old.filter((each) => each !== made)), 6000);
+  };
+  const choose = (next: Chosen) => {
+    setLit(null);
+    setChosen(next);
   };
   const { view, connection } = useMemo(() => {
     const hold = document.createElement("div");
@@ -51,19 +62,30 @@ function App() {
       state: (next) => { now.current.state = next; setState(next); }, note, connected: setConnected,
       surfaces: (header, arrays) => { setSurfaces(header); view.surfaces(header, arrays); },
       frame: (header, arrays) => { setFrame(header); view.frame(header, arrays); },
+      mode: (header, arrays) => view.mode(header, arrays),
+      nodes: (header, arrays) => { view.takeNodes(header, arrays); show(now.current.selection); },
     });
     const view: View = new View(hold, {
-      pick: (name) => setChosen((name !== null && find(now.current.state.tables, name)) || { kind: "scene", index: 0 }),
+      pick: (name) => choose((name !== null && find(now.current.state.tables, name)) || SCENE),
+      symbol: (picked) => pick(picked),
       move: (name, pose) => move(name, pose),
       drawn: () => connection.drawn(),
       pull: (body, point, target) => ask("pull", { body, point, target }),
       drag: (target) => connection.tell("drag", { target }),
       release: () => connection.tell("release"),
+      chosen: (numbers) => settle({ numbers, said: numbers.length ? { indices: numbers } : null, error: "" }),
+      halfspace: (point, normal) => {
+        const { body, what } = now.current.selection;
+        const round = (value: number) => Number(value.toFixed(9));
+        if (body) select.say(body, what, { halfspace: { point: point.map(round), normal: normal.map(round) } });
+      },
+      loaded: (body, kind, number, vector) => bend(body, kind, number, vector),
+      drawn_arrow: (body, faces, vector) => drawLoad(body, faces, vector),
     });
-    return { view, connection, hold };
+    return { view, connection };
   }, []);
-  const ask = (what: string, args: Table = {}) =>
-    connection.ask(what, args).catch((error: Error) => note("problem", error.message));
+  const failed = (error: Error) => note("problem", error.message);
+  const ask = (what: string, args: Table = {}) => connection.ask(what, args).catch(failed);
   // one after the other, for a command is made for the scene as it is
   const turn = useRef<Promise<unknown>>(Promise.resolve());
   const command = (make: () => Command): Promise<void> => {
@@ -81,6 +103,64 @@ function App() {
     }),
   };
 
+  function show(next: Selection) {
+    view.mouse.choosing = { tool: next.tool, body: next.body, what: next.what, numbers: next.numbers };
+    view.mark(next.body, next.what, next.numbers);
+  }
+  const settled = useRef(0);
+  function settle(change: Partial<Selection>) {
+    settled.current++;
+    const next = { ...now.current.selection, revision: now.current.state.revision, ...change };
+    now.current.selection = next;
+    setSelection(next);
+    show(next);
+  }
+  const select: Select = {
+    selection,
+    start: (body, change) => {
+      const other = body !== now.current.selection.body;
+      settle({ ...(other ? UNSELECTED : {}), ...change, body });
+      if (!view.nodesOf(body)) ask("nodes", { body });
+    },
+    say: async (body, what, said) => {
+      const mine = ++settled.current; // an answer that comes after something else has been selected counts no more
+      if (!view.nodesOf(body)) await ask("nodes", { body });
+      const { tool } = now.current.selection;
+      const take = (change: Partial<Selection>) => mine === settled.current && settle({ tool, body, what, said, ...change });
+      return connection.ask("select", { body, what, selection: said }).then(
+        (numbers) => { take({ numbers, error: "" }); }, (error: Error) => { take({ numbers: [], error: error.message }); });
+    },
+    clear: () => settle({ ...UNSELECTED, body: now.current.selection.body, what: now.current.selection.what }),
+  };
+
+  /** A symbol in the view was clicked. */
+  function pick(picked: Picked) {
+    if (picked.kind === "contact") return note("done", picked.text);
+    if (picked.kind === "joint") return choose({ kind: "joint", index: picked.number });
+    const place = find(now.current.state.tables, picked.body);
+    if (place) setChosen(place);
+    setLit({ kind: picked.kind, number: picked.number });
+  }
+
+  /** The arrow of a load was dragged. */
+  function bend(body: string, kind: string, number: number, vector: number[]) {
+    const place = find(now.current.state.tables, body);
+    if (!place) return;
+    const round = (value: number) => Number(value.toPrecision(4));
+    const key = kind === "pressure" ? "pressure" : "vector";
+    const value = kind === "pressure" ? round(Math.hypot(...vector)) : vector.map(round);
+    edit.put([place.kind, place.index, kind, number, key], value).catch(failed);
+  }
+
+  /** An arrow was drawn out of a side of a body: a traction. */
+  function drawLoad(body: string, faces: number[], vector: number[]) {
+    const place = find(now.current.state.tables, body);
+    if (!place) return;
+    const list: Table[] = now.current.state.tables[place.kind][place.index].traction ?? [];
+    const made = { faces: { indices: faces }, vector: vector.map((value) => Number(value.toPrecision(4))) };
+    edit.put([place.kind, place.index, "traction"], [...list, made]).then(() => select.clear()).catch(failed);
+  }
+
   function move(name: string, pose: Pose) {
     const place = find(now.current.state.tables, name);
     if (!place) return;
@@ -88,22 +168,25 @@ function App() {
       { do: "put", path: [place.kind, place.index, key], value: pose[key] }));
     const table = now.current.state.tables[place.kind][place.index];
     const turned = JSON.stringify(table.rotation ?? [1, 0, 0, 0]) !== JSON.stringify(pose.rotation);
-    command(() => ({ do: "group", members: turned ? members : members.slice(0, 1) }))
-      .catch((error: Error) => note("problem", error.message));
+    command(() => ({ do: "group", members: turned ? members : members.slice(0, 1) })).catch(failed);
   }
 
   function remove() {
     const { kind, index } = now.current.chosen;
     if (kind !== "scene" && kind !== "run") {
       ask("remove", { body: kind, index, revision: now.current.state.revision });
-      setChosen({ kind: "scene", index: 0 });
+      choose(SCENE);
     }
   }
+  const rename = (name: string) => {
+    const { kind, index } = now.current.chosen;
+    return connection.ask("rename", { body: kind, index, name, revision: now.current.state.revision });
+  };
 
-  async function add(body: "soft" | "rigid" | "joint", table: Table) {
+  async function add(body: Chosen["kind"], table: Table) {
     const before = (now.current.state.tables[body] ?? []).length;
     await connection.ask("add", { body, table });
-    setChosen({ kind: body, index: before });
+    choose({ kind: body, index: before });
   }
 
   async function copy(what: "python" | "text", title: string) {
@@ -113,33 +196,49 @@ function App() {
     navigator.clipboard?.writeText(made).catch(() => undefined);
   }
 
-  async function draw(what: "picture" | "film") {
-    const stem = (now.current.state.name ?? "scene").replace(/\.toml$/, "");
-    const file = await ask(what, { file: stem + (what === "film" ? ".webp" : ".png"), camera: view.camera_at });
-    if (typeof file === "string") note("done", `Saved ${file} in the folder of the studio.`);
+  async function store(what: "picture" | "film" | "store", suffix: string) {
+    const file = (now.current.state.name ?? "scene.toml").replace(/\.toml$/, suffix);
+    const saved = await ask(what, what === "store" ? { file } : { file, camera: view.camera_at });
+    if (typeof saved === "string") note("done", `Saved ${saved} in the folder of the studio.`);
+  }
+
+  async function save(file: string) {
+    let answer = await ask("save", { file });
+    if (answer?.question && confirm(answer.question)) answer = await ask("save", { file, sure: true });
+    if (answer?.file) note("done", `Saved ${answer.file}.`);
   }
 
   const playing = state.phase === "playing" || state.phase === "building";
   const play = () => (now.current.state.phase === "playing" ? ask("pause") : ask("play"));
 
-  useEffect(() => { home.current!.appendChild((view as any).home); }, []);
-  useEffect(() => view.refit(state.revision), [state.opened]);
-  useEffect(() => { view.colors = state.catalogue.colors ?? []; }, [state.catalogue]);
-  useEffect(() => {
+  useLayoutEffect(() => { home.current!.appendChild(view.home); /* for tests, which ask where things are on the screen */ (window as any).studioPage = () => ({ state: now.current.state, view, idle: connection.idle }); }, []);
+  useLayoutEffect(() => view.refit(state.revision), [state.opened]);
+  useLayoutEffect(() => { view.colors = state.catalogue.colors ?? []; }, [state.catalogue]);
+  useLayoutEffect(() => { settle(UNSELECTED); }, [chosen.kind, chosen.index, state.opened]);
+  useLayoutEffect(() => {
+    const { body, what, said, revision } = now.current.selection;
+    if (!body || revision === state.revision) return; // what has been selected since is of this scene
+    if (said) select.say(body, what, said);
+    else ask("nodes", { body });
+  }, [state.revision]);
+  useLayoutEffect(() => { if (state.phase !== "ready" && now.current.selection.tool) settle({ tool: null }); }, [state.phase]);
+  useLayoutEffect(() => view.hide(hidden), [hidden]);
+  useLayoutEffect(() => {
     const table = ["soft", "cloth", "rigid", "rod"].includes(chosen.kind) ? state.tables[chosen.kind]?.[chosen.index] : null;
-    const still = state.phase === "ready" && table && chosen.kind !== "rod";
+    const still = state.phase === "ready" && table && chosen.kind !== "rod" && !selection.tool && open !== "joint";
     const pose = still ? { position: table.position ?? [0, 0, 0], rotation: table.rotation ?? [1, 0, 0, 0] } : null;
     view.select(table?.name ?? null, pose, mode);
-  }, [state, chosen, mode, surfaces]);
-  useEffect(() => {
+  }, [state, chosen, mode, surfaces, selection.tool, open]);
+  useLayoutEffect(() => {
     const keys = (event: KeyboardEvent) => {
-      if ((event.target as HTMLElement).matches?.("input, select, textarea")) return;
+      if ((event.target as HTMLElement).matches?.("input:not([type=checkbox]):not([type=range]), select, textarea")) return;
       const key = (event.ctrlKey || event.metaKey ? "ctrl+" : "") + (event.shiftKey ? "shift+" : "") + event.key.toLowerCase();
       const action: { [key: string]: () => void } = {
-        " ": play, ".": () => ask("step"), r: () => ask("reset"), f: () => view.look(), delete: remove,
+        " ": play, ".": () => ask("step"), r: () => ask("reset"), f: () => view.look(), delete: remove, backspace: remove,
         "ctrl+z": () => ask("undo"), "ctrl+shift+z": () => ask("redo"), "ctrl+y": () => ask("redo"),
+        "ctrl+s": () => save(now.current.state.name ?? "scene.toml"),
         "1": () => view.look("front"), "3": () => view.look("right"), "7": () => view.look("top"), "0": () => view.look("oblique"),
-        w: () => setMode("translate"), e: () => setMode("rotate"),
+        w: () => setMode("translate"), e: () => setMode("rotate"), escape: () => { settle({ tool: null }); setOpen(""); },
       };
       if (!action[key]) return;
       event.preventDefault();
@@ -156,12 +255,12 @@ function App() {
     }}>
       <header>
         <b>pliant studio</b>
-        <FileMenu state={state} ask={ask} copy={copy} draw={draw} open={open === "file"} toggle={() => setOpen(open === "file" ? "" : "file")} />
+        <FileMenu state={state} ask={ask} save={save} copy={copy} store={store} open={open === "file"} toggle={() => setOpen(open === "file" ? "" : "file")} />
         <AddMenu add={add} note={note} joint={() => setOpen("joint")} file={(chosen) => { setOpen(""); setFile(chosen); }} open={open === "add"} toggle={() => setOpen(open === "add" ? "" : "add")} />
         <button disabled={!state.undo} title="Undo (Ctrl+Z)" onClick={() => ask("undo")}>Undo</button>
         <button disabled={!state.redo} title="Redo (Ctrl+Y)" onClick={() => ask("redo")}>Redo</button>
         <span class="gap" />
-        <button class="main" title="Play or pause (Space)" disabled={state.phase === "building"} onClick={play}>
+        <button class="main" title="Play or pause (Space)" disabled={state.phase === "building" || state.phase === "starting"} onClick={play}>
           {state.phase === "playing" ? "Pause" : "Play"}
         </button>
         <button title="One step (.)" disabled={playing} onClick={() => ask("step")}>Step</button>
@@ -172,20 +271,28 @@ function App() {
         </select></label>
         <span class="name">{state.name ?? "not saved"}{!state.saved && " *"}</span>
       </header>
-      <nav><Tree tables={state.tables} chosen={chosen} choose={setChosen} /></nav>
-      <main>
+      <nav><Tree tables={state.tables} chosen={chosen} choose={choose} hidden={hidden} hide={setHidden} /></nav>
+      <main onPointerDown={() => (open === "file" || open === "add") && setOpen("")}>
         <div ref={home} class="view" />
-        <div class="tools">
-          {(["oblique", "front", "right", "top"] as const).map((name) => <button onClick={() => view.look(name)}>{name}</button>)}
-          <button title="Fit (F)" onClick={() => view.look()}>fit</button>
-          <label><input type="checkbox" checked={wire} onChange={(event) => { setWire(event.currentTarget.checked); view.wireframe(event.currentTarget.checked); }} />wires</label>
-          <label title="Pull on bodies while the scene plays (or hold Shift)"><input type="checkbox" onChange={(event) => { view.pulling = event.currentTarget.checked; }} />pull</label>
-          <button class={mode === "translate" ? "on" : ""} title="Move (W)" onClick={() => setMode("translate")}>move</button>
-          <button class={mode === "rotate" ? "on" : ""} title="Turn (E)" onClick={() => setMode("rotate")}>turn</button>
-        </div>
+        {state.phase !== "starting" && !surfaces?.soft.length && !surfaces?.rigid.length && !surfaces?.rods.length && (
+          <div class="empty">
+            <h2>The scene is empty</h2>
+            <p>Add a body with the menu Add, drop a mesh file on the page, or open an example:</p>
+            <p>{state.examples.map((file) => <button onClick={() => ask("open", { file, example: true })}>{file.replace(".toml", "")}</button>)}</p>
+            <p class="hint">Space plays, drag turns the view, the wheel zooms, the right button moves it.</p>
+          </div>
+        )}
+        <Tools view={view} state={state} mode={mode} setMode={setMode} ask={ask} />
         {frame?.field && <Legend field={frame.field} colors={state.catalogue.colors ?? []} />}
         <div class="notes">
           {!connected && <div class="problem">The page has no connection to the studio.</div>}
+          {state.lost && (
+            <div class="lost" role="alert">
+              <span>A studio in this folder ended before its scene was saved: {state.lost}.</span>
+              <span><button class="small" onClick={() => ask("recover", { take: true })}>Recover</button>
+                <button class="small" onClick={() => ask("recover", { take: false })}>Discard</button></span>
+            </div>
+          )}
           {notes.map((each) => (
             <div class={each.kind} role="alert">
               <pre>{each.text}</pre>
@@ -193,30 +300,15 @@ function App() {
             </div>
           ))}
         </div>
-        {file && <MeshForm file={file} add={add} close={() => setFile(null)} />}
-        {open === "joint" && <JointForm state={state} add={add} close={() => setOpen("")} />}
+        {file && <MeshForm file={file} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
+        {open === "joint" && <JointForm state={state} add={add} close={() => setOpen("")} pick={(picker) => { view.mouse.picker = picker; }} />}
         {text && <TextBox {...text} close={() => setText(null)} />}
       </main>
-      <aside><Properties state={state} chosen={chosen} edit={edit} remove={remove} ask={connection.ask.bind(connection)} /></aside>
+      <aside>
+        <Properties state={state} chosen={chosen} edit={edit} select={select} lit={lit} remove={remove} rename={rename}
+          ask={connection.ask.bind(connection)} markTets={(corners) => view.markTets(corners)} />
+      </aside>
       <footer><Status state={state} frame={frame} surfaces={surfaces} scrub={(index) => ask("scrub", { index })} /></footer>
-    </div>
-  );
-}
-
-function Legend(props: { field: { title: string; high: number }; colors: [number, number, number][] }) {
-  const bar = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const context = bar.current!.getContext("2d")!;
-    props.colors.forEach(([r, g, b], k) => {
-      context.fillStyle = `rgb(${r},${g},${b})`;
-      context.fillRect((k * 200) / props.colors.length, 0, 200 / props.colors.length + 1, 12);
-    });
-  }, [props.colors]);
-  return (
-    <div class="legend">
-      <div>{props.field.title}</div>
-      <canvas ref={bar} width={200} height={12} />
-      <div class="ends"><span>0</span><span>{props.field.high.toPrecision(3)}</span></div>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 // Fields of the property panel: each says one key of the scene, with its unit, and shows what is wrong with it.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks"; // effects before anything else can be typed or clicked
 import type { Command, Path } from "./messages";
 
 export interface Edit {
@@ -23,15 +23,15 @@ interface Props {
 
 const id = (path: Path) => path.join(".");
 
-function useEdit(edit: Edit, path: Path, value: unknown) {
+export function useEdit(edit: Edit, path: Path, value: unknown) {
   const [error, setError] = useState("");
-  useEffect(() => setError(""), [JSON.stringify(value), id(path)]);
+  useLayoutEffect(() => setError(""), [JSON.stringify(value), id(path)]);
   const watch = (asked: Promise<void>) => asked.then(() => setError(""), (wrong: Error) => setError(wrong.message));
   const put = (next: unknown) => watch(edit.put(path, next));
   return { error, setError, put, watch };
 }
 
-function Row(props: { label: string; unit?: string; error: string; path: Path; children: any }) {
+export function Row(props: { label: string; unit?: string; error: string; path: Path; children: any }) {
   return (
     <div class="row" data-path={id(props.path)}>
       <label>{props.label}{props.unit && <span class="unit"> {props.unit}</span>}</label>
@@ -41,16 +41,27 @@ function Row(props: { label: string; unit?: string; error: string; path: Path; c
   );
 }
 
-/** What a person types as a number: undefined for nothing, null for what is no number. */
-function parse(text: string): number | undefined | null {
+/** Units that a person may type behind a number, by the unit of the field: how many of it each is. */
+const UNITS: { [unit: string]: { [typed: string]: number } } = {
+  Pa: { Pa: 1, kPa: 1e3, MPa: 1e6, GPa: 1e9 }, m: { um: 1e-6, mm: 1e-3, cm: 1e-2, m: 1, km: 1e3 }, s: { ms: 1e-3, s: 1 },
+  N: { mN: 1e-3, N: 1, kN: 1e3 }, kg: { g: 1e-3, kg: 1 }, "kg/m³": { "kg/m³": 1, "kg/m3": 1, "g/cm³": 1e3, "g/cm3": 1e3 },
+  "m/s": { "m/s": 1, "km/h": 1 / 3.6 }, "°": { "°": 1, deg: 1, rad: 180 / Math.PI }, rad: { rad: 1, "°": Math.PI / 180, deg: Math.PI / 180 },
+};
+
+/** What a person types as a number, with or without a unit: undefined for nothing, null for what is no number. */
+export function parse(text: string, unit?: string): number | undefined | null {
   if (!text.trim()) return undefined;
-  const value = Number(text);
-  return Number.isFinite(value) ? value : null;
+  const [, digits, typed] = text.trim().match(/^([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(.*)$/) ?? [];
+  const factor = typed ? UNITS[unit ?? ""]?.[typed] : 1;
+  const value = digits === undefined || factor === undefined ? NaN : Number(digits) * factor;
+  return Number.isFinite(value) ? Number(value.toPrecision(15)) : null;
 }
 
-function Input(props: { name: string; text: string; usual?: string; done(text: string): void; cancel(): void }) {
+const wrong = (text: string, unit?: string) => `${text || "nothing"} is not a number${unit && UNITS[unit] ? ` in ${Object.keys(UNITS[unit]).join(", ")}` : ""}`;
+
+export function Input(props: { name: string; text: string; usual?: string; done(text: string): void; cancel(): void }) {
   const [text, setText] = useState(props.text);
-  useEffect(() => setText(props.text), [props.text]);
+  useLayoutEffect(() => setText(props.text), [props.text]);
   const finish = () => text !== props.text && props.done(text);
   return (
     <input
@@ -67,13 +78,13 @@ function Input(props: { name: string; text: string; usual?: string; done(text: s
   );
 }
 
-const show = (value: any) => (value === undefined ? "" : String(value));
+export const show = (value: any) => (value === undefined ? "" : String(value));
 
 export function NumberField(props: Props) {
   const { error, setError, put } = useEdit(props.edit, props.path, props.value);
   const done = (text: string) => {
-    const value = parse(text);
-    if (value === null) setError(`${text} is not a number`);
+    const value = parse(text, props.unit);
+    if (value === null) setError(wrong(text, props.unit));
     else put(value);
   };
   return (
@@ -88,8 +99,8 @@ export function VectorField(props: Props) {
   if (props.value !== undefined && typeof props.value[0] !== "number") return <Fixed {...props} />;
   const values: number[] = props.value ?? props.usual;
   const done = (index: number, text: string) => {
-    const value = parse(text);
-    if (value === null || value === undefined) setError(`${text || "nothing"} is not a number`);
+    const value = parse(text, props.unit);
+    if (value === null || value === undefined) setError(wrong(text, props.unit));
     else watch(props.edit.part(props.path, index, value, values));
   };
   return (
@@ -125,14 +136,23 @@ export function ChoiceField(props: Props & { choices: string[] }) {
   );
 }
 
+/** A box that shows at once what was clicked, until the scene says what holds. */
+export function Check(props: { name: string; value: boolean; put(yes: boolean): Promise<unknown> }) {
+  const [clicked, setClicked] = useState<boolean | null>(null);
+  useLayoutEffect(() => setClicked(null), [props.value]);
+  return (
+    <input type="checkbox" aria-label={props.name} checked={clicked ?? props.value} onChange={(event) => {
+      setClicked(event.currentTarget.checked);
+      props.put(event.currentTarget.checked).then(() => setClicked(null));
+    }} />
+  );
+}
+
 export function FlagField(props: Props) {
   const { error, put } = useEdit(props.edit, props.path, props.value);
   return (
     <Row {...props} error={error}>
-      <input
-        type="checkbox" aria-label={props.label} checked={props.value ?? props.usual}
-        onChange={(event) => put(event.currentTarget.checked)}
-      />
+      <Check name={props.label} value={props.value ?? props.usual} put={put} />
     </Row>
   );
 }

@@ -12,6 +12,8 @@ export interface Catalogue {
   fields: { [name: string]: string };
   colors: [number, number, number][];
   run: { dt: number; seconds: number };
+  devices: string[];
+  energy: Table;
 }
 
 export interface State {
@@ -25,21 +27,43 @@ export interface State {
   redo: number;
   phase: "starting" | "ready" | "building" | "playing" | "paused" | "ended";
   color: string;
+  speed: number;
+  limit: number | null;
+  contacts: boolean;
+  lost: string | null;
   scenes: string[];
   examples: string[];
   catalogue: Partial<Catalogue>;
 }
 
+/** Where a joint holds: at a moved node, or at a point of a rigid shape or of the world. */
+export interface Anchor { joint: number; point?: number; at?: [number, number, number] }
+/** A load as an arrow, at a moved node or at a point of a rigid shape. */
+export interface Load { kind: "force" | "traction" | "pressure"; number: number; vector: number[]; point?: number; at?: number[] }
+
+export interface SoftSurface {
+  name: string; color: string; drawn: boolean; points: number; triangles: number; moved: number; held: number;
+  pinned: number; nodes: number; tets: number; loads: Load[]; anchors: Anchor[];
+}
+export interface RigidSurface {
+  name: string; color: string; flat: boolean; static: boolean; plane: number[] | null; points: number;
+  triangles: number; anchors: Anchor[]; loads: Load[];
+}
+export interface RodSurface { name: string; color: string; points: number; triangles: number }
+
 export interface Surfaces {
   kind: "surfaces";
   revision: number;
-  soft: { name: string; color: string; drawn: boolean; points: number; triangles: number; pinned: number;
-    nodes: number; tets: number }[];
-  rods: { name: string; color: string; points: number; triangles: number }[];
-  rigid: { name: string; color: string; flat: boolean; static: boolean; plane: number[] | null;
-    points: number; triangles: number; anchors: number[][] }[];
-  anchors: number[][];
+  soft: SoftSurface[];
+  rods: RodSurface[];
+  rigid: RigidSurface[];
+  anchors: Anchor[];
 }
+
+/** A natural mode: everything at rest, then everything where the mode takes it. */
+export interface Mode { kind: "mode"; revision: number; number: number; frequency: number }
+/** Places of all nodes of a soft body at the start. */
+export interface Nodes { kind: "nodes"; revision: number; body: string }
 
 export interface Frame {
   kind: "frame";
@@ -63,11 +87,16 @@ export interface Frame {
   kept?: number;
   full?: boolean;
   scrubbed?: boolean;
+  touching?: [string, string][];
 }
 
 /** The arrays of a message, read one after the other. */
 export class Arrays {
   constructor(private buffer: ArrayBuffer, private offset: number) {}
+
+  get left(): number {
+    return (this.buffer.byteLength - this.offset) / 4;
+  }
 
   floats(count: number): Float32Array {
     this.offset += 4 * count;
@@ -84,6 +113,8 @@ interface Listener {
   state(state: State): void;
   surfaces(header: Surfaces, arrays: Arrays): void;
   frame(header: Frame, arrays: Arrays): void;
+  mode(header: Mode, arrays: Arrays): void;
+  nodes(header: Nodes, arrays: Arrays): void;
   note(kind: string, text: string): void;
   connected(yes: boolean): void;
 }
@@ -91,7 +122,7 @@ interface Listener {
 /** The one WebSocket of the page. Requests are answered; states, surfaces and frames come by themselves. */
 export class Connection {
   private socket!: WebSocket;
-  private waiting = new Map<number, { resolve(value: any): void; reject(error: Error): void }>();
+  private waiting = new Map<number, { what: string; resolve(value: any): void; reject(error: Error): void }>();
   private next = 1;
 
   constructor(private listener: Listener) {
@@ -115,9 +146,14 @@ export class Connection {
     const id = this.next++;
     return new Promise((resolve, reject) => {
       if (this.socket.readyState !== WebSocket.OPEN) return reject(new Error("the studio is not connected"));
-      this.waiting.set(id, { resolve, reject });
+      this.waiting.set(id, { what, resolve, reject });
       this.socket.send(JSON.stringify({ ...args, do: what, id }));
     });
+  }
+
+  /** Whether the server has answered everything but what is computed on the side. */
+  get idle(): boolean {
+    return [...this.waiting.values()].every(({ what }) => what === "curve");
   }
 
   /** Ask for something whose answer nobody waits for. */
@@ -148,5 +184,7 @@ export class Connection {
     const arrays = new Arrays(data, 4 + length);
     if (header.kind === "surfaces") this.listener.surfaces(header, arrays);
     else if (header.kind === "frame") this.listener.frame(header, arrays);
+    else if (header.kind === "mode") this.listener.mode(header, arrays);
+    else if (header.kind === "nodes") this.listener.nodes(header, arrays);
   }
 }

@@ -1,11 +1,24 @@
 // The panel on the right: what the selected thing says, key by key as in a scene file.
-import { useEffect, useState } from "preact/hooks";
-import { ChoiceField, type Edit, Fixed, FlagField, NumberField, TextField, VectorField } from "./fields";
-import type { Catalogue, Path, State, Table } from "./messages";
+import { useLayoutEffect, useState } from "preact/hooks";
+import { ChoiceField, type Edit, Fixed, FlagField, Input, NumberField, Row, VectorField } from "./fields";
+import { JointPanel } from "./joints";
+import { Acting, type Select, SelectPanel } from "./loads";
+import { MaterialPanel } from "./material";
+import type { Path, State, Table } from "./messages";
+import { RunPanel } from "./solve";
+import type { Picked } from "./symbols";
+import { angles, quaternion } from "./turns";
 
 export interface Chosen { kind: "soft" | "cloth" | "rigid" | "rod" | "joint" | "scene" | "run"; index: number }
 
-interface Props { state: State; chosen: Chosen; edit: Edit; remove(): void; ask(what: string, args?: Table): Promise<any> }
+export interface Props {
+  state: State; chosen: Chosen; edit: Edit; select: Select;
+  /** The pin or load that was picked in the view. */
+  lit: { kind: Picked["kind"]; number: number } | null;
+  remove(): void; rename(name: string): Promise<void>; ask(what: string, args?: Table): Promise<any>;
+  markTets(corners: number[][][]): void;
+}
+export type PanelProps = Props & { table: Table; path: Path };
 
 const ZERO = [0, 0, 0];
 const NO_TURN = [1, 0, 0, 0];
@@ -20,7 +33,7 @@ export function Properties(props: Props) {
   const panel = { ...props, table, path: [kind, index] as Path };
   return (
     <div>
-      <h2>{table.name ?? `${kind} ${index}`}<button class="small" title="Delete (Del)" onClick={props.remove}>Delete</button></h2>
+      <Title {...panel} />
       {kind === "soft" && <SoftPanel {...panel} />}
       {kind === "cloth" && <SheetPanel {...panel} />}
       {kind === "rod" && <RodPanel {...panel} />}
@@ -30,7 +43,20 @@ export function Properties(props: Props) {
   );
 }
 
-type PanelProps = Props & { table: Table; path: Path };
+function Title({ table, chosen, rename, remove }: PanelProps) {
+  const [error, setError] = useState("");
+  useLayoutEffect(() => setError(""), [table.name]);
+  return (
+    <div>
+      <div class="title">
+        <Input name="name" text={table.name ?? ""} usual={`${chosen.kind} ${chosen.index}`} cancel={() => setError("")}
+          done={(text) => rename(text).then(() => setError(""), (wrong: Error) => setError(wrong.message))} />
+        <button class="small" title="Delete (Del)" onClick={remove}>Delete</button>
+      </div>
+      {error && <div class="error" role="alert">{error}</div>}
+    </div>
+  );
+}
 
 function ScenePanel({ state, edit }: Props) {
   return (
@@ -42,40 +68,16 @@ function ScenePanel({ state, edit }: Props) {
   );
 }
 
-function RunPanel({ state, edit }: Props) {
-  const run: Table = state.tables.run ?? {};
-  const catalogue = state.catalogue as Catalogue;
-  const solver: Table = typeof run.solver === "string" ? { type: run.solver } : run.solver ?? {};
-  const type: string = solver.type ?? "newton";
-  // the whole table is put, for the solver may be a name alone, or nothing
-  const whole: Edit = { ...edit, put: (path, value) => {
-    const next = { ...solver, type, [path[2] as string]: value };
-    if (value === undefined) delete next[path[2] as string];
-    return edit.put(["run", "solver"], path[2] === "type" ? { type: value } : next);
-  } };
-  const inRun: Edit = { ...edit, put: (path, value) => state.tables.run ? edit.put(path, value) : edit.put(["run"], { [path[1]]: value }) };
-  return (
-    <div>
-      <h2>Solver</h2>
-      <NumberField label="time step" unit="s" path={["run", "dt"]} value={run.dt} usual={catalogue.run?.dt} edit={inRun} />
-      <NumberField label="threads" path={["run", "threads"]} value={run.threads} usual="measured" edit={inRun} />
-      <ChoiceField label="solver" path={["run", "solver", "type"]} value={type} choices={Object.keys(catalogue.solvers ?? {})} edit={whole} />
-      {Object.entries(catalogue.solvers?.[type] ?? {}).map(([name, option]) => {
-        const common = { label: name.replaceAll("_", " "), path: ["run", "solver", name], value: solver[name], edit: whole };
-        if (option.kind === "bool") return <FlagField {...common} usual={option.default} />;
-        if (option.kind === "str") return <TextField {...common} usual={String(option.default ?? "")} />;
-        return <NumberField {...common} usual={option.default} />;
-      })}
-    </div>
-  );
-}
-
 function Placement({ table, path, edit }: PanelProps) {
+  const turned: number[] = table.rotation ?? NO_TURN;
+  const degrees = angles(turned);
+  const turn: Edit = { ...edit, part: (_, index, value) => (
+    edit.put([...path, "rotation"], quaternion(degrees.map((old, k) => (k === index ? value : old)) as [number, number, number]))) };
   return (
     <fieldset>
       <legend>Place</legend>
       <VectorField label="position" unit="m" path={[...path, "position"]} value={table.position} usual={ZERO} edit={edit} />
-      <VectorField label="rotation" unit="w x y z" path={[...path, "rotation"]} value={table.rotation} usual={NO_TURN} edit={edit} />
+      <VectorField label="turned" unit="° x, y, z" path={[...path, "turn"]} value={degrees} edit={turn} />
       <VectorField label="velocity" unit="m/s" path={[...path, "velocity"]} value={table.velocity} usual={ZERO} edit={edit} />
     </fieldset>
   );
@@ -92,15 +94,24 @@ function Touching({ table, path, edit }: PanelProps) {
   );
 }
 
+function Loaded(props: PanelProps) {
+  if (!props.table.name) return <p class="hint">Give the body a name, and it can be pinned and loaded here.</p>;
+  return (
+    <div>
+      <SelectPanel {...props} />
+      {(["pin", "force", "traction", "pressure"] as const).map((kind) => <Acting {...props} kind={kind} />)}
+    </div>
+  );
+}
+
 function SoftPanel(props: PanelProps) {
   const { table, path, edit } = props;
   return (
     <div>
+      <Loaded {...props} />
       <Placement {...props} />
-      <MeshPanel {...props} />
       <MaterialPanel {...props} />
-      <Pins {...props} />
-      {["force", "traction", "pressure"].map((kind) => <Loads {...props} kind={kind} />)}
+      <MeshPanel {...props} />
       <Touching {...props} />
       {table.drawing && <Fixed label="drawing" path={[...path, "drawing"]} value={table.drawing} />}
       <FlagField label="self contact" path={[...path, "self_contact"]} value={table.self_contact} usual={true} edit={edit} />
@@ -108,26 +119,66 @@ function SoftPanel(props: PanelProps) {
   );
 }
 
+const SHEET = ["name", "position", "rotation", "velocity", "thickness", "material", "pin", "force", "traction", "pressure", "collide", "friction", "restitution", "mesh"];
+
 /** A sheet: what it shares with soft bodies is edited, the rest is shown as the file says it. */
 function SheetPanel(props: PanelProps) {
   const { table, path, edit } = props;
+  const { mesh } = table;
   return (
     <div>
+      <Loaded {...props} />
       <Placement {...props} />
-      <NumberField label="thickness" unit="m" path={[...path, "thickness"]} value={table.thickness} edit={edit} />
       <MaterialPanel {...props} />
-      <Pins {...props} />
+      <fieldset>
+        <legend>Sheet</legend>
+        <NumberField label="thickness" unit="m" path={[...path, "thickness"]} value={table.thickness} edit={edit} />
+        {mesh.grid && <VectorField label="edges" unit="m" path={[...path, "mesh", "grid"]} value={mesh.grid} edit={edit} />}
+        {mesh.disk !== undefined && <NumberField label="radius" unit="m" path={[...path, "mesh", "disk"]} value={mesh.disk} edit={edit} />}
+        {Array.isArray(mesh.cells) && <VectorField label="cells" path={[...path, "mesh", "cells"]} value={mesh.cells} edit={edit} />}
+        {typeof mesh.cells === "number" && <NumberField label="cells" path={[...path, "mesh", "cells"]} value={mesh.cells} edit={edit} />}
+        {mesh.file && <Fixed label="file" path={[...path, "mesh", "file"]} value={mesh.file} />}
+      </fieldset>
       <Touching {...props} />
-      <Others {...props} shown={["name", "position", "rotation", "velocity", "thickness", "material", "pin", "collide", "friction", "restitution"]} />
+      <Others {...props} shown={SHEET} />
     </div>
   );
 }
 
 function RodPanel(props: PanelProps) {
-  return <div><MaterialPanel {...props} /><Others {...props} shown={["name", "material"]} /></div>;
+  const { table, path, edit } = props;
+  const clamps: Table[] = table.clamp ?? [];
+  const points: number[][] = table.points;
+  return (
+    <div>
+      <fieldset>
+        <legend>Rod</legend>
+        {table.radius !== undefined && <NumberField label="radius" unit="m" path={[...path, "radius"]} value={table.radius} edit={edit} />}
+        <NumberField label="segments per edge" path={[...path, "segments"]} value={table.segments} usual={1} edit={edit} />
+        {points.length <= 12 && points.map((point, k) => <VectorField label={`point ${k}`} unit="m" path={[...path, "points", k]} value={point} edit={edit} />)}
+        {points.length > 12 && <p class="hint">{points.length} points</p>}
+        <button class="small" onClick={() => {
+          const [before, last] = points.slice(-2);
+          edit.put([...path, "points"], [...points, last.map((value, k) => Number((2 * value - before[k]).toPrecision(6)))]);
+        }}>Add a point</button>
+      </fieldset>
+      <fieldset>
+        <legend>Clamps</legend>
+        {clamps.map((clamp, k) => (
+          <div class="entry">
+            <NumberField label="point" path={[...path, "clamp", k, "point"]} value={clamp.point} edit={edit} />
+            <button class="small" onClick={() => edit.put([...path, "clamp"], clamps.filter((_, other) => other !== k))}>Let go</button>
+          </div>
+        ))}
+        <button class="small" onClick={() => edit.put([...path, "clamp"], [...clamps, { point: 0 }])}>Clamp a point</button>
+      </fieldset>
+      <MaterialPanel {...props} />
+      <Others {...props} shown={["name", "material", "points", "radius", "segments", "clamp"]} />
+    </div>
+  );
 }
 
-function Others({ table, path, edit, shown }: PanelProps & { shown: string[] }) {
+export function Others({ table, path, edit, shown }: PanelProps & { shown: string[] }) {
   return (
     <div>
       {Object.entries(table).filter(([key]) => !shown.includes(key)).map(([key, value]) => (
@@ -139,13 +190,26 @@ function Others({ table, path, edit, shown }: PanelProps & { shown: string[] }) 
   );
 }
 
-interface Quality { tets: number; counts: number[]; angles: [number, number]; radius_edge: number; volume: number }
+interface Quality {
+  tets: number; counts: number[]; angles: [number, number]; radius_edge: number; volume: number; worst: number[]; corners: number[][][];
+}
 
-/** How good a mesh is: a histogram of the angles between faces of tets. */
-function MeshQuality({ state, table, ask }: PanelProps) {
-  const [quality, setQuality] = useState<Quality | null>(null);
-  useEffect(() => setQuality(null), [JSON.stringify(table.mesh), table.name, state.opened]);
-  if (!quality) return <button class="small" onClick={() => ask("quality", { body: table.name }).then(setQuality)}>Quality</button>;
+/** How good a mesh is: a histogram of the angles between faces of tets; the worst tets can be marked in the view. */
+function MeshQuality({ state, table, ask, markTets }: PanelProps) {
+  const [found, setFound] = useState<(Quality & { revision: number }) | null>(null);
+  const [marked, setMarked] = useState(false);
+  const [error, setError] = useState("");
+  useLayoutEffect(() => {
+    setMarked(false);
+    setError("");
+    markTets([]);
+  }, [table.name, state.revision]);
+  const quality = found?.revision === state.revision ? found : null;
+  if (!quality) {
+    const keep = (quality: Quality) => setFound({ ...quality, revision: state.revision });
+    const find = () => ask("quality", { body: table.name }).then(keep, (wrong: Error) => setError(wrong.message));
+    return <div><button class="small" onClick={find}>Quality</button>{error && <div class="error" role="alert">{error}</div>}</div>;
+  }
   const most = Math.max(...quality.counts);
   const width = 280 / quality.counts.length;
   return (
@@ -160,6 +224,10 @@ function MeshQuality({ state, table, ask }: PanelProps) {
         {quality.tets} tets, {quality.volume.toPrecision(4)} m³; angles between faces from {quality.angles[0].toFixed(1)}°
         to {quality.angles[1].toFixed(1)}°; circumradius up to {quality.radius_edge.toFixed(2)} times the shortest edge.
       </p>
+      <label><input type="checkbox" aria-label="mark the worst tets" checked={marked} onChange={(event) => {
+        setMarked(event.currentTarget.checked);
+        markTets(event.currentTarget.checked ? quality.corners : []);
+      }} />mark the {quality.worst.length} worst tets ({quality.worst[0]}° and more) in the view</label>
     </div>
   );
 }
@@ -186,93 +254,11 @@ function MeshPanel(props: PanelProps) {
   );
 }
 
-function MaterialPanel({ state, table, path, edit }: PanelProps) {
-  const named = typeof table.material === "string";
-  const place: Path = named ? ["materials", table.material] : [...path, "material"];
-  const material: Table = named ? state.tables.materials?.[table.material] ?? {} : table.material;
-  const catalogue = state.catalogue as Catalogue;
-  const at = (key: string) => [...place, key];
-  const bodies: Table[] = ["soft", "cloth", "rod"].flatMap((kind) => state.tables[kind] ?? []);
-  const shared = named && bodies.filter((body) => body.material === table.material).length > 1;
-  return (
-    <fieldset>
-      <legend>Material{named && ` “${table.material}”`}</legend>
-      {shared && <p class="hint">Other bodies are made of it too.</p>}
-      <div class="row">
-        <label>take</label>
-        <div class="inputs">
-          <select aria-label="material preset" value="" onChange={(event) => {
-            const preset = catalogue.presets[event.currentTarget.value];
-            event.currentTarget.value = "";
-            if (preset) edit.put(place, preset);
-          }}>
-            <option value="">a preset…</option>
-            {Object.keys(catalogue.presets ?? {}).map((name) => <option value={name}>{name}</option>)}
-          </select>
-        </div>
-      </div>
-      <ChoiceField label="law" path={at("law")} value={material.law} choices={catalogue.laws ?? [material.law]} edit={edit} />
-      <NumberField label="Young's modulus" unit="Pa" path={at("young")} value={material.young} edit={edit} />
-      <NumberField label="Poisson's ratio" path={at("poisson")} value={material.poisson} edit={edit} />
-      <NumberField label="density" unit="kg/m³" path={at("density")} value={material.density} edit={edit} />
-      <NumberField label="damping" unit="s" path={at("damping")} value={material.damping} usual={0} edit={edit} />
-      <NumberField label="mass damping" unit="1/s" path={at("mass_damping")} value={material.mass_damping} usual={0} edit={edit} />
-      {material.plasticity && ["yield_strain", "creep", "max_strain"].map((key) => (
-        <NumberField label={key.replace("_", " ")} unit={key === "creep" ? "1/s" : undefined}
-          path={[...at("plasticity"), key]} value={material.plasticity[key]} edit={edit} />
-      ))}
-    </fieldset>
-  );
-}
-
-function Pins({ table, path, edit }: PanelProps) {
-  const pins: Table[] = table.pin ?? [];
-  return (
-    <fieldset>
-      <legend>Pins</legend>
-      {pins.map((pin, k) => (
-        <div class="entry">
-          <TextField label="nodes where" path={[...path, "pin", k, "nodes"]} value={pin.nodes} edit={edit} />
-          <TextField label="axes" path={[...path, "pin", k, "axes"]} value={pin.axes} usual="xyz" edit={edit} />
-          {pin.displacement && <VectorField label="displacement" unit="m" path={[...path, "pin", k, "displacement"]} value={pin.displacement} edit={edit} />}
-          {pin.velocity && <VectorField label="velocity" unit="m/s" path={[...path, "pin", k, "velocity"]} value={pin.velocity} edit={edit} />}
-          <button class="small" onClick={() => edit.put([...path, "pin"], pins.filter((_, other) => other !== k))}>Unpin</button>
-        </div>
-      ))}
-      <NewPin key={pins.length} edit={edit} add={(nodes) => edit.put([...path, "pin"], [...pins, { nodes }])} />
-    </fieldset>
-  );
-}
-
-function NewPin(props: { edit: Edit; add(nodes: string): Promise<void> }) {
-  const draft: Edit = { ...props.edit, put: (_, value) => (value === undefined ? Promise.resolve() : props.add(String(value))) };
-  return <TextField label="pin nodes where" path={["new pin"]} value="" usual="x < 0.01" edit={draft} />;
-}
-
-function Loads({ table, path, edit, kind }: PanelProps & { kind: string }) {
-  const loads: Table[] = table[kind] ?? [];
-  if (!loads.length) return null;
-  const [picks, key, unit] = { force: ["nodes", "vector", "N"], traction: ["faces", "vector", "Pa"] }[kind] ?? ["faces", "pressure", "Pa"];
-  return (
-    <fieldset>
-      <legend>{kind}</legend>
-      {loads.map((load, k) => (
-        <div class="entry">
-          <TextField label={`${picks} where`} path={[...path, kind, k, picks]} value={load[picks]} edit={edit} />
-          {typeof load[key] === "number"
-            ? <NumberField label={key} unit={unit} path={[...path, kind, k, key]} value={load[key]} edit={edit} />
-            : <VectorField label={key} unit={unit} path={[...path, kind, k, key]} value={load[key]} edit={edit} />}
-          <button class="small" onClick={() => edit.put([...path, kind], loads.filter((_, other) => other !== k))}>Take off</button>
-        </div>
-      ))}
-    </fieldset>
-  );
-}
-
 function RigidPanel(props: PanelProps) {
   const { table, path, edit } = props;
   const [kind, shape] = Object.entries(table.shape as Table)[0];
   const at: Path = [...path, "shape", kind];
+  const forces: Table[] = table.force ?? [];
   // a body that moves needs a mass
   const withMass: Edit = { ...edit, put: (place, value) => {
     const heavy = value || table.density !== undefined || table.mass !== undefined;
@@ -298,25 +284,21 @@ function RigidPanel(props: PanelProps) {
         <FlagField label="static" path={[...path, "static"]} value={table.static} usual={false} edit={withMass} />
         {!table.static && table.mass === undefined && <NumberField label="density" unit="kg/m³" path={[...path, "density"]} value={table.density} usual={1000} edit={edit} />}
         {!table.static && table.density === undefined && <NumberField label="mass" unit="kg" path={[...path, "mass"]} value={table.mass} edit={edit} />}
+        <VectorField label="angular velocity" unit="rad/s" path={[...path, "angular_velocity"]} value={table.angular_velocity} usual={ZERO} edit={edit} />
       </fieldset>
-      <VectorField label="angular velocity" unit="rad/s" path={[...path, "angular_velocity"]} value={table.angular_velocity} usual={ZERO} edit={edit} />
+      {kind !== "plane" && <fieldset>
+        <legend>Forces</legend>
+        {forces.map((force, k) => (
+          <div class="entry">
+            <VectorField label="vector" unit="N" path={[...path, "force", k, "vector"]} value={force.vector} edit={edit} />
+            <button class="small" onClick={() => edit.put([...path, "force"], forces.filter((_, other) => other !== k))}>Take off</button>
+          </div>
+        ))}
+        <Row label="" path={[...path, "force"]} error="">
+          <button class="small" onClick={() => edit.put([...path, "force"], [...forces, { vector: [0, 0, 1] }])}>Add a force</button>
+        </Row>
+      </fieldset>}
       <Touching {...props} />
     </div>
-  );
-}
-
-function JointPanel({ table, path, edit }: PanelProps) {
-  const shown = ["name", "type", "at", "axis"];
-  return (
-    <fieldset>
-      <legend>{table.type}</legend>
-      {table.at && <VectorField label="at" unit="m" path={[...path, "at"]} value={table.at} edit={edit} />}
-      {table.axis && <VectorField label="axis" path={[...path, "axis"]} value={table.axis} edit={edit} />}
-      {Object.entries(table).filter(([key]) => !shown.includes(key)).map(([key, value]) => (
-        typeof value === "number"
-          ? <NumberField label={key.replaceAll("_", " ")} path={[...path, key]} value={value} edit={edit} />
-          : <Fixed label={key} path={[...path, key]} value={value} />
-      ))}
-    </fieldset>
   );
 }

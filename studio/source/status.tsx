@@ -37,12 +37,28 @@ export function Status(props: { state: State; frame: Frame | null; surfaces: Sur
         {number("size", `${nodes} nodes, ${tets} tets, ${surfaces?.rigid.length ?? 0} rigid`)}
         <Line last={history.current[history.current.length - 1]} frame={frame} scrub={props.scrub} />
         {Boolean(frame?.tangled?.length) && number("turned inside out", frame!.tangled!.join(", "), true)}
+        {advice(history.current, frame).map((words) => <p class="advice" role="status">{words}</p>)}
       </div>
       <Graph title="energy [J]" frames={history.current} frame={frame} values={(each) => each.energy ?? {}} stacked={false} />
       <Graph title="ms per step, by stage" frames={history.current} frame={frame} stacked={true}
         values={(each) => Object.fromEntries(Object.entries(each.timings ?? {}).map(([key, seconds]) => [key, 1000 * seconds]))} />
     </div>
   );
+}
+
+/** What the numbers mean, where something is not as it should be. */
+function advice(history: Frame[], frame: Frame | null): string[] {
+  if (!frame?.steps) return [];
+  const recent = history.slice(-50);
+  const missed = recent.filter((each) => each.converged === false).length;
+  const parts = recent.filter((each) => (each.parts ?? 1) > 1).length;
+  const said: string[] = [];
+  if (missed) {
+    said.push(`${missed} of the last ${recent.length} steps shown did not converge: a smaller time step, more iterations or some damping may help.`);
+  } else if (parts > recent.length / 4) said.push("Many steps are taken in parts: a smaller time step may be quicker.");
+  if (frame.tangled?.length) said.push("Elements have turned inside out: a finer mesh, a smaller time step or the law stable_neohookean may help.");
+  if (frame.playing && frame.rate && frame.rate < 0.5) said.push(`Slower than real time: 1 s takes ${(1 / frame.rate).toPrecision(2)} s. Fewer cells make it quicker.`);
+  return said;
 }
 
 /** The time line: back through the frames that were kept. */
@@ -70,7 +86,7 @@ function Graph(props: GraphProps) {
   const { frames } = props;
   const names = frames.length ? Object.keys(props.values(frames[frames.length - 1])) : [];
   useLayoutEffect(() => {
-    const context = canvas.current!.getContext("2d")!;
+    const context = canvas.current!.getContext("2d", { willReadFrequently: true })!;
     const { width, height } = canvas.current!;
     context.clearRect(0, 0, width, height);
     if (frames.length) (props.stacked ? bars : lines)(context, frames.map(props.values), names, width, height);

@@ -1,15 +1,26 @@
-// The panel on the left: everything that is in the scene.
+// The panel on the left: everything that is in the scene; bodies can be hidden in the view.
 import type { Table } from "./messages";
 import type { Chosen } from "./properties";
 
 const GROUPS = { soft: "Soft bodies", cloth: "Sheets", rigid: "Rigid bodies", rod: "Rods", joint: "Joints" } as const;
 
-export function Tree(props: { tables: Table; chosen: Chosen; choose(chosen: Chosen): void }) {
-  const item = (kind: Chosen["kind"], index: number, text: string) => {
+interface Props {
+  tables: Table; chosen: Chosen; choose(chosen: Chosen): void; hidden: Set<string>; hide(names: Set<string>): void;
+}
+
+export function Tree(props: Props) {
+  const { hidden } = props;
+  const item = (kind: Chosen["kind"], index: number, text: string, body?: string) => {
     const on = props.chosen.kind === kind && props.chosen.index === index;
+    const away = body !== undefined && hidden.has(body);
     return (
       <li>
-        <button class={on ? "on" : ""} aria-pressed={on} onClick={() => props.choose({ kind, index })}>{text}</button>
+        <button class={`${on ? "on" : ""} ${away ? "away" : ""}`} aria-pressed={on} onClick={() => props.choose({ kind, index })}>{text}</button>
+        {body !== undefined && (
+          <input type="checkbox" aria-label={`show ${body}`} title={`${away ? "Show" : "Hide"} ${body}`} checked={!away} onChange={() => {
+            props.hide(new Set(away ? [...hidden].filter((each) => each !== body) : [...hidden, body]));
+          }} />
+        )}
       </li>
     );
   };
@@ -23,7 +34,7 @@ export function Tree(props: { tables: Table; chosen: Chosen; choose(chosen: Chos
         return (
           <section>
             <h2>{title}</h2>
-            <ul>{entries.map((entry, k) => item(kind, k, entry.name ?? `${entry.type ?? kind} ${k}`))}</ul>
+            <ul>{entries.map((entry, k) => item(kind, k, entry.name ?? `${entry.type ?? kind} ${k}`, kind === "joint" ? undefined : entry.name))}</ul>
           </section>
         );
       })}

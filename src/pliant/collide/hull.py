@@ -1,7 +1,6 @@
 """Convex polyhedra for collision: hulls of points with flat faces as polygons, and their cores, as flat arrays."""
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError, cKDTree
 
 from pliant.errors import SceneError
@@ -96,6 +95,8 @@ def _ring(vertices: np.ndarray, plane: np.ndarray, tolerance: float) -> np.ndarr
 
 def _inner_ball(planes: np.ndarray) -> tuple[np.ndarray, float]:
     """Centre and radius of the largest ball inside planes n x + d <= 0 with unit normals."""
+    from scipy.optimize import linprog  # takes a third of a second to load, and few scenes have hulls
+
     size = np.abs(planes[:, 3]).max() or 1.0
     rows = np.column_stack([planes[:, :3], np.ones(len(planes))])
     answer = linprog([0, 0, 0, -1], A_ub=rows, b_ub=-planes[:, 3] / size, bounds=[(None, None)] * 3 + [(0, None)])

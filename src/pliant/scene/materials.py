@@ -125,13 +125,14 @@ class Material:
 
     @classmethod
     def custom(
-        cls, energy: Callable, density: float, parameters: Mapping[str, float] | None = None, **options
+        cls, energy: Callable | str, density: float, parameters: Mapping[str, float] | None = None, **options
     ) -> "Material":
         """A law of your own: a function for the energy density [J/m3], differentiated and compiled for you.
 
         energy: a function of the principal stretches s1, s2, s3 or of the invariants I1, I2, J (any of them), and of
-        named parameters, written with NumPy functions; it must be symmetric in the stretches, stress-free and stable
-        at rest. Young's modulus and Poisson's ratio at rest follow from it. Example:
+        named parameters, written with NumPy functions, or that formula as a text, which scene files can say as well:
+        "mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2". It must be symmetric in the stretches, stress-free
+        and stable at rest. Young's modulus and Poisson's ratio at rest follow from it. Example:
         Material.custom(lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2, 1000,
         {"mu": 1e5, "k": 1e6}).
         """

@@ -20,9 +20,10 @@ from pliant.scene_file.build_joints import JointBuilder, given, make_selection
 from pliant.scene_file.build_rods import RodBuilder
 from pliant.scene_file.folder import inside
 from pliant.scene_file.loads import KeyframesTable, NumberKeyframesTable, PinTable
+from pliant.scene_file.materials import EnergyTable, MaterialTable, material_kind
 from pliant.scene_file.problems import MOST_WORDS, Problems, did_you_mean, show, show_path
 from pliant.scene_file.problems import Path as KeyPath
-from pliant.scene_file.schema import SHAPE_TABLES, ContactTable, MaterialTable, RigidTable, SceneTable, SoftTable
+from pliant.scene_file.schema import SHAPE_TABLES, ContactTable, RigidTable, SceneTable, SoftTable
 from pliant.scene_file.values import Table
 
 MAX_TETS = 2_000_000
@@ -140,11 +141,14 @@ def _make_heightfield(table: Table, folder: Path) -> shapes.Heightfield:
     return shapes.Heightfield(table.heights, table.size, None if table.file is None else inside(folder, table.file))
 
 
-def make_material(table: MaterialTable) -> Material:
+def make_material(table: MaterialTable | EnergyTable) -> Material:
     """The material that a table describes."""
-    options = given(table, *MaterialTable.model_fields)
+    options = given(table, *type(table).model_fields)
     if table.plasticity is not None:
         options["plasticity"] = Plasticity(**table.plasticity.model_dump())
+    if isinstance(table, EnergyTable):
+        options.pop("law", None)
+        return Material.custom(**options)
     return Material(**options)
 
 
@@ -168,7 +172,7 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
         for name, entry in tables.items():
             path = ("materials", name)
             self.materials[name] = None
-            if (table := self.problems.validate(MaterialTable, entry, path)) is not None:
+            if (table := self.problems.validate(material_kind(entry), entry, path)) is not None:
                 with self.problems.collect(path, entry):
                     self.materials[name] = make_material(table)
 

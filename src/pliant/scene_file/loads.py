@@ -101,6 +101,18 @@ Nodes = one_of(other=Where, what=WHERE, **PLACES, indices=NodeIndicesTable)
 Faces = one_of(other=Where, what=WHERE, **PLACES, indices=FaceIndicesTable)
 
 
+class NodeSelectionTable(Table):
+    """Nodes alone."""
+
+    nodes: Nodes
+
+
+class FaceSelectionTable(Table):
+    """Faces alone."""
+
+    faces: Faces
+
+
 class PinTable(Table):
     """[[soft.pin]]"""
 

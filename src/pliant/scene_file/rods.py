@@ -8,12 +8,12 @@ from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.rods import NOT_OF_RODS, Rod, RodPoint
 from pliant.scene.sections import SECTIONS, Section
 from pliant.scene_file.loads import MovingVector
-from pliant.scene_file.schema import BodyTable, MaterialTable
+from pliant.scene_file.materials import MaterialOrName
+from pliant.scene_file.schema import BodyTable
 from pliant.scene_file.values import (
     Flag,
     Positive,
     Table,
-    Text,
     Vector,
     finite_list,
     leaf,
@@ -86,9 +86,7 @@ class RodTable(BodyTable):
     edges: leaf(_edges, "an array of pairs of point numbers") = None
     closed: Flag = None
     segments: whole(1, 1_000_000) = None
-    material: one_of(
-        other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
-    )
+    material: MaterialOrName
     radius: Positive = None
     section: one_of(**{kind: _section_table(kind) for kind in SECTIONS}) = None
     normal: Vectors = None

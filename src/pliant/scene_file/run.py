@@ -30,7 +30,7 @@ from pliant.scene_file.values import (
 from pliant.solve.options import SOLVERS
 
 PRECISIONS = ("float32", "float64")
-COLORS = ("displacement", "strain", "stress", "plastic_strain", "none")
+COLORS = ("displacement", "strain", "stress", "plastic_strain", "speed", "contact_pressure", "none")
 
 
 class ViewTable(Table):

@@ -9,7 +9,6 @@ from pliant.meshes.from_surface import GRADINGS, METHODS, STEEPEST
 from pliant.meshes.generate import BOX_PATTERNS
 from pliant.meshes.sheets import GRID_PATTERNS
 from pliant.scene.contact_options import ALL_GROUPS, OVERLAPS
-from pliant.scene.materials import LAWS
 from pliant.scene_file.loads import (
     BodyForceTable,
     ClampTable,
@@ -21,6 +20,7 @@ from pliant.scene_file.loads import (
     TractionTable,
     WindTable,
 )
+from pliant.scene_file.materials import MaterialOrName
 from pliant.scene_file.values import (
     FORMAT,
     AnyTable,
@@ -42,17 +42,11 @@ from pliant.scene_file.values import (
     number_rows,
     one_of,
     points_or_file,
-    poisson_ratio,
     positive_list,
     real,
     two_names,
     whole,
 )
-
-CUSTOM = "custom"
-"""The law of a material made from Python functions, which no file can say."""
-
-FILE_LAWS = tuple(law for law in LAWS if law != CUSTOM)
 
 
 class SceneTable(Table):
@@ -70,26 +64,6 @@ class SceneTable(Table):
     rod: list[Any] = ()
     joint: list[Any] = ()
     contact: list[Any] = ()
-
-
-class PlasticityTable(Table):
-    """Creep plasticity."""
-
-    yield_strain: NonNegative
-    creep: NonNegative
-    max_strain: NonNegative
-
-
-class MaterialTable(Table):
-    """[materials.NAME], or inline in a soft body."""
-
-    law: choice(*FILE_LAWS)
-    young: Positive
-    poisson: leaf(poisson_ratio, "a number above -1 and below 0.5")
-    density: Positive
-    damping: NonNegative = None
-    mass_damping: NonNegative = None
-    plasticity: PlasticityTable = None
 
 
 class BoxMesh(Table):
@@ -192,9 +166,7 @@ class SoftTable(BodyTable):
     """[[soft]]"""
 
     mesh: one_of(box=BoxMesh, sphere=SphereMesh, cylinder=CylinderMesh, file=FileMesh)
-    material: one_of(
-        other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
-    )
+    material: MaterialOrName
     velocity: Vector = None
     self_contact: Flag = None
     drawing: DrawingTable = None
@@ -237,9 +209,7 @@ class ClothTable(BodyTable):
     """[[cloth]]"""
 
     mesh: one_of(grid=GridMesh, disk=DiskMesh, file=SheetFile)
-    material: one_of(
-        other=Text, what="the name of one of [materials]", **dict.fromkeys(MaterialTable.model_fields, MaterialTable)
-    )
+    material: MaterialOrName
     thickness: Positive
     thins: Flag = None
     bend_stiffness: NonNegative = None

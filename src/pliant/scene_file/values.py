@@ -184,6 +184,13 @@ def number_list(value: Any) -> list[float]:
     return [finite(entry) for entry in value]
 
 
+def named_numbers(value: Any) -> dict[str, float]:
+    """A table of names and finite numbers."""
+    if not isinstance(value, dict) or not all(name.isidentifier() for name in value):
+        raise ValueError("is not a table of names and numbers")
+    return {name: finite(entry) for name, entry in value.items()}
+
+
 def number_rows(value: Any) -> list[list[float]]:
     """A list of equally long lists of finite numbers."""
     if not isinstance(value, list) or not all(isinstance(row, list) for row in value):

@@ -21,9 +21,9 @@ from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.joints import COORDINATES
 from pliant.scene_file.keeper import SHAPES_OF_ARRAYS, MeshKeeper
 from pliant.scene_file.layout import scene_text
+from pliant.scene_file.materials import CUSTOM, FILE_LAWS
 from pliant.scene_file.rods import rod_table
 from pliant.scene_file.run import RunSettings, option_kinds
-from pliant.scene_file.schema import CUSTOM, FILE_LAWS
 from pliant.scene_file.values import FORMAT
 from pliant.solve.options import SOLVERS
 
@@ -161,9 +161,15 @@ def cloth_table(body: Cloth, mesh: Tables, drawing: Callable[[Soft], Tables]) ->
 
 def material_table(material: Material) -> Tables:
     """[materials.NAME]; a law made from Python functions is only itself, and no file can say it."""
-    if material.law == CUSTOM:
+    formula = getattr(material.energy, "text", None) if material.law == CUSTOM else None
+    if material.law == CUSTOM and formula is None:
         return {"law": CUSTOM, "material": material}
-    table = {key: getattr(material, key) for key in ("law", "young", "poisson", "density")}
+    if formula is not None:
+        parameters = dict(zip(material.energy.names, material.energy.values))
+        table = {"energy": formula} | ({"parameters": parameters} if parameters else {})
+        table["density"] = material.density
+    else:
+        table = {key: getattr(material, key) for key in ("law", "young", "poisson", "density")}
     table |= given(material, "damping", "mass_damping")
     return table if material.plasticity is None else table | {"plasticity": dict(vars(material.plasticity))}
 
@@ -299,7 +305,7 @@ def unsaveable(body: Tables) -> Iterator[str]:
     if body.get("material", {}).get("law") == CUSTOM:
         yield (
             "material: a law made from Python functions cannot be saved to a file; "
-            f"use one of the laws {', '.join(FILE_LAWS)} instead"
+            f"use a formula as text, or one of the laws {', '.join(FILE_LAWS)}, instead"
         )
     for index, pin in enumerate(body.get("pin", ())):
         if isinstance(pin.get("displacement"), list) and isinstance(pin["displacement"][0], list):

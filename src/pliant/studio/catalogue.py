@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import DEVICES
 from pliant.output.drawing.colors import colormap
 from pliant.output.drawing.picture import Legend
 from pliant.output.fields import COLOR_FIELDS
 from pliant.scene.catalogue import JOINTS
+from pliant.scene_file.materials import FILE_LAWS
 from pliant.scene_file.run import RunSettings, option_kinds
-from pliant.scene_file.schema import FILE_LAWS
 from pliant.solve.options import SOLVERS
 
 SIMPLE_JOINTS = ("ball", "hinge", "slider", "fixed")
@@ -30,8 +31,12 @@ PRESETS = {
         "plasticity": {"yield_strain": 0.02, "creep": 20.0, "max_strain": 0.6},
     },
     "steel": {"law": "corotated", "young": 2.1e11, "poisson": 0.3, "density": 7850.0},
+    "fabric": {"law": "stvk", "young": 2.0e5, "poisson": 0.3, "density": 300.0, "damping": 0.01},
 }
 """Materials by name, with numbers of the usual size; a real piece of stuff has to be measured."""
+
+OWN_LAW = {"energy": "mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2"}
+"""With which a law of one's own begins: neo-Hookean, with parameters mu and k, the shear and the bulk modulus."""
 
 
 def catalogue() -> dict[str, Any]:
@@ -46,6 +51,8 @@ def catalogue() -> dict[str, Any]:
         "joints": {name: {"axis": "axis" in needed[name]} for name in SIMPLE_JOINTS},
         "fields": {"none": "no field", **{name: field.title for name, field in COLOR_FIELDS.items()}},
         "colors": np.round(255 * colormap(Legend.colormap)).astype(int).tolist(),
+        "devices": list(DEVICES),
+        "energy": OWN_LAW,
         "run": {"dt": RunSettings.dt, "seconds": RunSettings.seconds},
     }
 

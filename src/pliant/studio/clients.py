@@ -26,10 +26,11 @@ class Client:
         self.event.set()
 
     def show(self, slot: str, message: str | bytes) -> None:
-        """Something of which the latest counts; slot: "state", "surfaces" or "frame"."""
+        """Something of which the latest counts; slot: "state", "surfaces", "nodes", "mode", "frame"."""
         self.latest[slot] = message
         if slot == "surfaces":
             self.latest.pop("frame", None)
+            self.latest.pop("mode", None)
         self.event.set()
 
     def drawn(self) -> None:
@@ -50,8 +51,9 @@ class Client:
                 return self.latest.pop("state")
             if self.notes:
                 return self.notes.pop(0)
-            if "surfaces" in self.latest:
-                return self.latest.pop("surfaces")
+            for slot in ("surfaces", "nodes", "mode"):
+                if slot in self.latest:
+                    return self.latest.pop(slot)
             if "frame" in self.latest and self.in_flight < IN_FLIGHT:
                 self.in_flight += 1
                 return self.latest.pop("frame")

@@ -4,6 +4,7 @@
 lists, text, numbers and booleans, as TOML and JSON both say them.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,9 @@ DEEPEST = 12
 
 MOST_COMMANDS = 1000
 """How many edits can be undone."""
+
+MOST_LOGGED = 400
+"""How many edits a log holds; older ones become a part of the tables with which it begins."""
 
 
 def find(tables: Tables, path: Path) -> Any:
@@ -158,10 +162,25 @@ class History:
     tables: Tables
     undos: list[Command] = field(default_factory=list)
     redos: list[Command] = field(default_factory=list)
+    done: list[Command] = field(default_factory=list)
+    """What has been applied since `start`, undoing included: the log that a crash leaves."""
+    start: Tables = field(init=False)
+
+    def __post_init__(self):
+        self.start = copy.deepcopy(self.tables)
+
+    def settle(self) -> None:
+        """The tables as they are have been saved: the log begins anew."""
+        self.start, self.done = copy.deepcopy(self.tables), []
 
     def do(self, command: Command) -> None:
         """Apply a command; what was undone before it can no longer be done again."""
-        self.undos.append(command.apply(self.tables))
+        self._write_down(command)
+        try:
+            self.undos.append(command.apply(self.tables))
+        except SceneError:
+            self.done.pop()
+            raise
         self.redos.clear()
         del self.undos[:-MOST_COMMANDS]
 
@@ -176,11 +195,22 @@ class History:
     def forget(self) -> None:
         """Take back the last command for good: it turned out to be wrong."""
         self.undos.pop().apply(self.tables)
+        self.done.pop()
 
     def _turn(self, source: list[Command], target: list[Command], name: str) -> None:
         if not source:
             raise SceneError(f"there is nothing to {name}")
-        target.append(source.pop().apply(self.tables))
+        command = source.pop()
+        self._write_down(command)
+        target.append(command.apply(self.tables))
+
+    def _write_down(self, command: Command) -> None:
+        """Log a command as it is before later ones change what it has put into the tables."""
+        self.done.append(copy.deepcopy(command))
+        if len(self.done) > MOST_LOGGED:
+            for old in self.done[: MOST_LOGGED // 2]:
+                old.apply(self.start)
+            del self.done[: MOST_LOGGED // 2]
 
 
 def free_name(tables: Tables, wanted: str) -> str:
@@ -224,6 +254,39 @@ def removing(tables: Tables, kind: str, index: int) -> Command:
     if name in tables.get("order", ()):
         commands.append(Drop(("order", tables["order"].index(name))))
     return Group(tuple(commands))
+
+
+def renaming(tables: Tables, kind: str, index: int, name: str) -> Command:
+    """The command that gives a body or joint another name, and all that name it."""
+    if not isinstance(name, str) or not name.strip():
+        raise SceneError("a name must not be empty")
+    name, old = name.strip(), find(tables, (kind, index)).get("name")
+    if name != old and free_name(tables, name) != name:
+        raise SceneError(f"the name {name[:60]!r} is taken")
+    commands: list[Command] = [Put((kind, index, "name"), name)]
+    if old is None:
+        return Group(tuple(commands))
+    for number, joint in enumerate(tables.get("joint", ())):
+        for key in ("a", "b", "first", "second"):
+            if (said := _renamed(joint.get(key), old, name)) is not None:
+                commands.append(Put(("joint", number, key), said))
+        for place, point in enumerate(joint.get("path", ())):
+            if (said := _renamed(point.get("body"), old, name)) is not None:
+                commands.append(Put(("joint", number, "path", place, "body"), said))
+    for number, rule in enumerate(tables.get("contact", ())):
+        for place, said in enumerate(rule.get("between", ())):
+            if said == old:
+                commands.append(Put(("contact", number, "between", place), name))
+    if old in tables.get("order", ()):
+        commands.append(Put(("order", tables["order"].index(old)), name))
+    return Group(tuple(commands))
+
+
+def _renamed(said: Any, old: str, name: str) -> str | None:
+    """What names a thing after it has another name; None where something else is named. `old.3` is a point of a rod."""
+    if said == old:
+        return name
+    return name + said[len(old) :] if isinstance(said, str) and said.startswith(f"{old}.") else None
 
 
 def _named(joint: Tables) -> list[str]:

@@ -27,12 +27,45 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+def question(path: Path, own: bool, tables: dict) -> str | None:
+    """What a person should know before a scene is written to a path; None where nothing is lost.
+
+    own: whether it is the file that the scene was read from or last written to; tables: what would be written.
+    """
+    if not path.exists():
+        return None
+    if not own:
+        return f"{path.name} exists already. Overwrite it?"
+    try:
+        lost = _comments(path.read_text(encoding="utf-8")) - _comments(scene_text(tables))
+    except (OSError, UnicodeDecodeError):
+        return f"{path.name} cannot be read any more. Overwrite it?"
+    return f"The comments in {path.name} will be lost. Save nevertheless?" if lost else None
+
+
+def _comments(text: str) -> set[str]:
+    """The comments of a TOML file: what follows a # outside of quoted text, line by line."""
+    found = set()
+    for line in text.splitlines():
+        quote = ""
+        for place, letter in enumerate(line):
+            if quote:
+                quote = "" if letter == quote else quote
+            elif letter in "\"'":
+                quote = letter
+            elif letter == "#":
+                found.add(line[place:].strip())
+                break
+    return found
+
+
 MESHES = (".stl", ".obj", ".ply", ".msh", ".vtu")
 """Suffixes of mesh files that a page may put into the folder."""
 
 
-def store(folder: Path, name: str, data: bytes) -> str:
-    """Put a mesh file into a folder; no file that is there is changed. Its name, with a number where it was taken."""
+def store(folder: Path, name: str, data: bytes) -> tuple[str, bool]:
+    """Put a mesh file into a folder; no file that is there is changed. Its name, with a number where it was taken, and
+    whether it is new."""
     name = plain_name(name, *MESHES)
     stem, suffix = Path(name).stem, Path(name).suffix
     for number in range(1, 1000):
@@ -41,9 +74,9 @@ def store(folder: Path, name: str, data: bytes) -> str:
         if not path.exists():
             with write_atomically(path) as temporary:
                 temporary.write_bytes(data)
-            return file
+            return file, True
         if path.is_file() and path.read_bytes() == data:
-            return file
+            return file, False
     raise SceneError(f"there are too many files named {name!r}")
 
 

@@ -1,28 +1,54 @@
-"""What the page draws: the surfaces of a scene once, and what moves in every frame, as float32 and uint32 arrays."""
+"""What the page draws: the surfaces of a scene once, and what moves in every frame, as float32 and uint32 arrays.
 
-from collections.abc import Callable
-from dataclasses import asdict
+Of soft bodies only nodes move: points of a drawing follow them in the page, so that a frame is small however fine the
+drawing is.
+"""
+
+from dataclasses import asdict, dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.joint_view import joint_strokes
 from pliant.output.rod_view import Tube
 from pliant.output.scene_view import FLAT_FACED, RIGID_COLORS, SOFT_COLORS, STATIC_COLOR, Shot, triangulation
 from pliant.output.skins import Skin
-from pliant.rotations import rotation_matrix
-from pliant.scene.joint_options import world
-from pliant.scene.joints import held_points
 from pliant.scene.shapes import Plane
+from pliant.studio.covers import Cover
 from pliant.studio.messages import pack
+from pliant.studio.symbols import anchors, body_loads, pinned, world_anchors
 
 NO_COLOR = "none"
+MOST_CONTACTS = 400
+"""How many contacts of a moment are shown."""
 
 AT_REST = SimpleNamespace(rod=lambda rod: SimpleNamespace(points=rod.points, frames=rod.frames))
 """In place of a simulation: rods as the scene describes them."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is seen of a simulation at a time [s]: positions (n, 3) [m] and colour values (n,) of all nodes of each soft
+    body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints."""
+
+    time: float
+    positions: list[np.ndarray]
+    values: list[np.ndarray] | None
+    poses: list[tuple[np.ndarray, np.ndarray]]
+    tubes: list[np.ndarray]
+    strokes: list
+
+    def plain(self) -> "Moment":
+        """The same without colours."""
+        return replace(self, values=None)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        arrays = (*self.positions, *self.tubes, *(self.values or ()))
+        return sum(array.nbytes for array in arrays) + 200 * len(self.poses)
 
 
 class SceneGeometry:
@@ -34,122 +60,140 @@ class SceneGeometry:
     def __init__(self, scene, revision: int):
         self.scene, self.revision = scene, revision
         self.skins = [Skin(body, shaded=True) for body in scene.soft_bodies]
-        self.following = [_following(skin, len(body.nodes)) for skin, body in zip(self.skins, scene.soft_bodies)]
         self.tubes = [Tube(rod, k) for k, rod in enumerate(scene.rods)]
-        self.highest = 0.0
-        self.shot: Shot | None = None
+        self.highest, self.contacts = 0.0, False
+        self.moment: Moment | None = None
+        self.cut(None)
+
+    def cut(self, cutting: tuple[list[float], float] | None) -> None:
+        """Show of soft bodies only the elements below a plane (its normal and offset [m]); None: all of them."""
+        plane = None if cutting is None else (np.array(cutting[0], float), float(cutting[1]))
+        self.covers = [Cover(body, skin, plane) for body, skin in zip(self.scene.soft_bodies, self.skins)]
 
     def surfaces(self) -> bytes:
-        """All triangles; points of rigid bodies in the frames of their shapes [m], pinned points by number."""
-        soft, rigid, arrays = [], [], []
-        for k, (body, skin) in enumerate(zip(self.scene.soft_bodies, self.skins)):
-            pinned = self._pinned(body, skin)
-            looks = {"color": SOFT_COLORS[k % len(SOFT_COLORS)], "drawn": skin.embedded is not None}
-            sizes = {"points": len(skin.nodes), "triangles": len(skin.triangles), "pinned": len(pinned)}
+        """All triangles; points of rigid bodies in the frames of their shapes [m]; pins, loads and joints."""
+        soft, rods, arrays = [], [], []
+        for k, (body, cover) in enumerate(zip(self.scene.soft_bodies, self.covers)):
+            dots, pins = pinned(body, cover)
+            looks = {"color": SOFT_COLORS[k % len(SOFT_COLORS)], "drawn": cover.drawn, "pinned": len(dots)}
             counts = {"nodes": len(body.mesh.points), "tets": len(getattr(body.mesh, "tets", ()))}
-            soft.append({"name": body.name, **looks, **sizes, **counts})
-            arrays += [np.ascontiguousarray(skin.triangles, np.uint32), pinned.astype(np.uint32)]
-        rods = []
+            held = {"loads": body_loads(body, cover), "anchors": anchors(self.scene, body, cover)}
+            soft.append({"name": body.name, **looks, **cover.sizes(), **counts, **held})
+            arrays += [*cover.arrays(), dots, pins]
         for tube in self.tubes:
-            points = self._tube_points(tube, AT_REST)
-            rods.append(
-                {"name": tube.rod.name, "color": tube.color, "points": len(points), "triangles": len(tube.triangles)}
-            )
+            sizes = {"points": len(self._tube_points(tube, AT_REST)), "triangles": len(tube.triangles)}
+            rods.append({"name": tube.rod.name, "color": tube.color, **sizes})
             arrays.append(np.ascontiguousarray(tube.triangles, np.uint32))
-        moving = 0
+        rigid = []
         for body in self.scene.rigid_bodies:
-            points, triangles = triangulation(body.shape) or (np.zeros((0, 3)), np.zeros((0, 3)))
-            looks = {"color": STATIC_COLOR, "flat": isinstance(body.shape, FLAT_FACED), "static": bool(body.static)}
-            if not body.static:
-                looks["color"], moving = RIGID_COLORS[moving % len(RIGID_COLORS)], moving + 1
-            normal = [float(x) for x in body.shape.normal] if isinstance(body.shape, Plane) else None
-            sizes = {"points": len(points), "triangles": len(triangles)}
-            rigid.append({"name": body.name, "plane": normal, "anchors": self._anchors(body), **looks, **sizes})
-            arrays += [np.ascontiguousarray(points, np.float32), np.ascontiguousarray(triangles, np.uint32)]
+            header, shape = self._rigid(body, sum(not each["static"] for each in rigid))
+            rigid.append(header)
+            arrays += shape
         header = {"kind": "surfaces", "revision": self.revision, "soft": soft, "rods": rods, "rigid": rigid}
-        header["anchors"] = [
-            list(point) for joint in self.scene.joints for s, point in held_points(joint) if s is world
-        ]
-        return pack(header, arrays)
+        return pack(header | {"anchors": world_anchors(self.scene)}, arrays)
+
+    def _rigid(self, body, moving: int) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """What is said of a rigid body, and its points and triangles; moving: how many before it are not static."""
+        points, triangles = triangulation(body.shape) or (np.zeros((0, 3)), np.zeros((0, 3)))
+        color = STATIC_COLOR if body.static else RIGID_COLORS[moving % len(RIGID_COLORS)]
+        looks = {"color": color, "flat": isinstance(body.shape, FLAT_FACED), "static": bool(body.static)}
+        normal = [float(x) for x in body.shape.normal] if isinstance(body.shape, Plane) else None
+        sizes = {"points": len(points), "triangles": len(triangles)}
+        held = {"anchors": anchors(self.scene, body, None), "loads": body_loads(body, None)}
+        header = {"name": body.name, "plane": normal, **held, **looks, **sizes}
+        return header, [np.ascontiguousarray(points, np.float32), np.ascontiguousarray(triangles, np.uint32)]
 
     def _tube_points(self, tube: Tube, sim) -> np.ndarray:
         """Points of the surface of a rod; balls where several segments meet are not drawn."""
         points = tube.points(sim)
         return points[: len(points) - len(tube.balls)]
 
-    def _pinned(self, body, skin: Skin) -> np.ndarray:
-        """The points of a skin at pinned nodes; none of a drawing, whose points are no nodes."""
-        if skin.embedded is not None or not body.pins:
-            return np.zeros(0, np.uint32)
-        nodes = np.concatenate([body.select(pin.nodes, "pin") for pin in body.pins])
-        return np.flatnonzero(np.isin(skin.nodes, nodes))
-
-    def _anchors(self, body) -> list[list[float]]:
-        """Where joints hold a rigid body, in the frame of its shape [m]."""
-        held = [point for joint in self.scene.joints for side, point in held_points(joint) if side is body]
-        turn = rotation_matrix(body.rotation)
-        return [(turn.T @ np.subtract(point, body.position)).tolist() for point in held]
-
     def rest(self) -> bytes:
         """The frame of the scene as it is described, at time 0."""
-        points = [skin.at(body.nodes.positions) for body, skin in zip(self.scene.soft_bodies, self.skins)]
-        points += [self._tube_points(tube, AT_REST) for tube in self.tubes]
-        poses = [[*body.position, *body.rotation] for body in self.scene.rigid_bodies]
-        self.highest, self.shot = 0.0, None
-        return self._frame({"time": 0.0, "steps": 0}, points, poses, [])
+        self.highest, self.moment = 0.0, None
+        return self._frame({"time": 0.0, "steps": 0}, self._moved(self._still()), self._still().poses, [])
+
+    def _still(self) -> Moment:
+        positions = [body.nodes.positions for body in self.scene.soft_bodies]
+        poses = [(np.array(body.position), np.array(body.rotation)) for body in self.scene.rigid_bodies]
+        return Moment(0.0, positions, None, poses, [tube.points(AT_REST) for tube in self.tubes], [])
 
     def frame(self, sim, color: str, more: dict[str, Any]) -> bytes:
         """The frame of a simulation as it is now. color: one of COLOR_FIELDS or "none"; more: further numbers."""
-        shot = self.take(sim, color)
+        moment = self.take(sim, color)
         energy = sim.energy()
         header = {"time": sim.time, "energy": {**asdict(energy), "total": energy.total}}
         header |= {**step_numbers(sim.info), **more}
-        if shot.values:
+        values = self._shown_values(moment)
+        if values:
             field = COLOR_FIELDS[color]
-            self.highest = max(self.highest, float(np.quantile(np.concatenate(shot.values), field.share)))
+            self.highest = max(self.highest, float(np.quantile(np.concatenate(moment.values), field.share)))
             header["field"] = {"name": color, "title": field.title, "high": self.highest or 1.0}
-        return self._frame(header, self._moved(shot), [np.concatenate(pose) for pose in shot.poses], shot.values or [])
+        touching = self._touching(sim, header) if self.contacts else []
+        return self._frame(header, self._moved(moment), moment.poses, [*values, *touching])
 
-    def take(self, sim, color: str) -> Shot:
+    def _touching(self, sim, header: dict[str, Any]) -> list[np.ndarray]:
+        """Points and forces (k, 6) [m, N] of contacts; their bodies are named in the header."""
+        found = sim.contacts
+        strongest = np.argsort(-np.linalg.norm(found.forces, axis=1), kind="stable")[:MOST_CONTACTS]
+        header["touching"] = [[body.name for body in found.bodies[k]] for k in strongest]
+        return [np.column_stack([found.points, found.forces])[strongest].reshape(-1, 6)]
+
+    def take(self, sim, color: str) -> Moment:
         """What is seen of a simulation now; the same object as long as it has not gone on."""
-        last = self.shot
+        last = self.moment
         if last is None or last.time != sim.time or (last.values is None) != (color == NO_COLOR):
-            points = [put(sim.positions(body)) for body, put in zip(self.scene.soft_bodies, self.following)]
+            positions = [sim.positions(body).astype(np.float32) for body in self.scene.soft_bodies]
             values = None
             if color != NO_COLOR:
-                values = [put(field) for put, field in zip(self.following, node_colors(sim, color))]
+                values = [field.astype(np.float32) for field in node_colors(sim, color)]
             poses = [sim.pose(body) for body in self.scene.rigid_bodies]
             strokes = joint_strokes(sim, False, 1.0) if self.scene.joints else []
             tubes = [tube.points(sim) for tube in self.tubes]
-            self.shot = Shot(sim.time, points, values, poses, tubes, strokes)
-        return self.shot
+            self.moment = Moment(sim.time, positions, values, poses, tubes, strokes)
+        return self.moment
 
-    def _moved(self, shot: Shot) -> list[np.ndarray]:
-        """The points of soft bodies and rods in a shot."""
-        tubes = [points[: len(points) - len(tube.balls)] for tube, points in zip(self.tubes, shot.tubes)]
-        return [*shot.points, *tubes]
+    def dressed(self, moment: Moment) -> Shot:
+        """A moment as pictures and films draw it."""
+        points = [skin.at(each) for skin, each in zip(self.skins, moment.positions)]
+        values = moment.values and [skin.at(each) for skin, each in zip(self.skins, moment.values)]
+        return Shot(moment.time, points, values, moment.poses, moment.tubes, moment.strokes)
 
-    def kept(self, shot, color: str, steps: int) -> bytes:
+    def _moved(self, moment: Moment) -> list[np.ndarray]:
+        """What moves of soft bodies and rods: nodes that are needed, points of surfaces of rods."""
+        tubes = [points[: len(points) - len(tube.balls)] for tube, points in zip(self.tubes, moment.tubes)]
+        return [*(each[cover.nodes] for cover, each in zip(self.covers, moment.positions)), *tubes]
+
+    def _shown_values(self, moment: Moment) -> list[np.ndarray]:
+        return [each[cover.nodes] for cover, each in zip(self.covers, moment.values or ())]
+
+    def kept(self, moment: Moment, color: str, steps: int) -> bytes:
         """The frame of a moment that was kept; steps: how many there have been till now."""
-        poses = [np.concatenate(pose) for pose in shot.poses]
-        header: dict[str, Any] = {"time": shot.time, "steps": steps, "scrubbed": True}
-        if shot.values is not None and color != NO_COLOR:
+        header: dict[str, Any] = {"time": moment.time, "steps": steps, "scrubbed": True}
+        values = self._shown_values(moment) if color != NO_COLOR else []
+        if values:
             header["field"] = {"name": color, "title": COLOR_FIELDS[color].title, "high": self.highest or 1.0}
-        return self._frame(header, self._moved(shot), poses, shot.values if "field" in header else [])
+        return self._frame(header, self._moved(moment), moment.poses, values)
+
+    def mode(self, sim, header: dict[str, Any]) -> bytes:
+        """A mode: everything at rest, and everything where a simulation has been put by the mode."""
+        still, there = self._still(), self.take(sim, NO_COLOR)
+        arrays = [array for each in (still, there) for array in (*self._moved(each), _poses(each.poses))]
+        self.moment = None
+        return pack({"kind": "mode", "revision": self.revision, **header}, [_plain(array) for array in arrays])
 
     def _frame(self, header: dict, points: list, poses: list, values: list) -> bytes:
-        arrays = [np.ascontiguousarray(each, np.float32) for each in (*points, np.array(poses).reshape(-1, 7), *values)]
+        arrays = [_plain(each) for each in (*points, _poses(poses), *values)]
         return pack({"kind": "frame", "revision": self.revision, **header}, arrays)
 
 
-def _following(skin: Skin, nodes: int) -> Callable[[np.ndarray], np.ndarray]:
-    """What takes values at nodes to the points of a skin, in float32: a sparse product where the skin is a drawing."""
-    if skin.embedded is None:
-        return lambda values: np.asarray(values)[skin.nodes].astype(np.float32)
-    held, weights = skin.embedded.nodes[skin.nodes], skin.embedded.weights[skin.nodes].astype(np.float32)
-    starts = np.arange(0, held.size + 1, held.shape[1])
-    matrix = csr_array((weights.ravel(), held.ravel(), starts), shape=(len(held), nodes))
-    return lambda values: matrix @ np.asarray(values, np.float32)
+def _plain(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array, np.float32)
+
+
+def _poses(poses: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Positions and quaternions (k, 7)."""
+    return np.array([np.concatenate(pose) for pose in poses]).reshape(-1, 7)
 
 
 def step_numbers(info) -> dict[str, Any]:

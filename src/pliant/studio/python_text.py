@@ -1,6 +1,6 @@
 """A scene as a Python script that builds the same scene and runs it the same way, bit for bit."""
 
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,17 @@ from pliant.meshes.generate import DEFAULT_PATTERN
 from pliant.scene import selections as select
 from pliant.scene import shapes
 from pliant.scene.bodies import Rigid, Soft
+from pliant.scene.cloth import Clamp, Cloth
 from pliant.scene.coordinates import Motor
+from pliant.scene.held import Pin
 from pliant.scene.joint_options import world
+from pliant.scene.materials import Material
+from pliant.scene.rods import Rod, RodPoint
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file import SceneFile
+from pliant.scene_file.rods import rod_table
 
-LOADS = {"pins": "pin", "forces": "force", "tractions": "traction", "pressures": "pressure"}
+LOADS = {"pins": "pin", "forces": "force", "tractions": "traction", "pressures": "pressure", "winds": "wind"}
 WIDTH = 110
 
 
@@ -32,21 +37,18 @@ class _Writer:
 
     def __init__(self, scene: Scene, folder: Path):
         self.scene, self.folder = scene, folder
-        for body in scene.bodies:
-            if type(body) not in (Soft, Rigid):
-                raise SceneError(
-                    f"{body.name!r} is a sheet or a rod, of which no Python is written yet; save the scene file"
-                )
         self.names: dict[int, str] = {id(world): "pliant.world"}
         taken = {"pliant", "scene", "sim", "world"}
         for thing in (*scene.bodies, *scene.joints):
             self.names[id(thing)] = _variable(thing.name, taken)
+        for rod in scene.rods:
+            self.names |= {id(point): f"{self.names[id(rod)]}[{k}]" for k, point in enumerate(rod)}
 
     def script(self, run) -> str:
         scene = self.scene
         lines = ["import pliant", "", _call("scene = pliant.Scene", self.options(scene, "gravity", "overlaps"))]
         for body in scene.bodies:
-            lines += ["", *(self.soft(body) if isinstance(body, Soft) else self.rigid(body))]
+            lines += ["", *self.body(body)]
         lines += ["", *(self.joint(joint) for joint in scene.joints)] if scene.joints else []
         lines += [self.rule(rule) for rule in scene.contact_rules]
         place = [f"{key}={value!r}" for key, value in run.place.items() if value not in (None, "cpu", "float64")]
@@ -55,13 +57,39 @@ class _Writer:
         lines += ['print(f"t = {sim.time:g} s, energy {sim.energy().total:.6g} J")', ""]
         return "\n".join(lines)
 
+    def body(self, body: Any) -> list[str]:
+        if isinstance(body, Rod):
+            return self.rod(body)
+        return self.soft(body) if isinstance(body, Soft) else self.rigid(body)
+
     def soft(self, body: Soft) -> list[str]:
-        name = self.names[id(body)]
+        name, add = self.names[id(body)], "add_cloth" if isinstance(body, Cloth) else "add_soft"
         options = self.options(body, *_keyword_names(body, "mesh", "material"))
-        lines = [_call(f"{name} = scene.add_soft", [self.mesh(body), self.say(body.material), *options])]
+        lines = [_call(f"{name} = scene.{add}", [self.mesh(body), self.say(body.material), *options])]
         for group, method in LOADS.items():
-            lines += [_call(f"{name}.{method}", self.load(load)) for load in getattr(body, group)]
+            for load in getattr(body, group, ()):
+                clamp = isinstance(load, Clamp)
+                said = self.load(replace(load, axes=Pin.axes)) if clamp else self.load(load)
+                lines.append(_call(f"{name}.{'clamp' if clamp else method}", said))
         return lines
+
+    def rod(self, rod: Rod) -> list[str]:
+        table = rod_table(rod, lambda *_: {}, lambda value: None, {})
+        said = [f"{key}={self.say(table[key])}" for key in ("edges", "closed", "normal", "curvature") if key in table]
+        round_rod = rod.section.kind == "circle"
+        size = f"radius={rod.section.sizes[0]!r}" if round_rod else f"section={self.say(rod.section)}"
+        names = _keyword_names(rod, "points", "edges", "material", "section", "normal", "curvature")
+        options = [size, *said, *self.options(rod, *names)]
+        name = self.names[id(rod)]
+        lines = [_call(f"{name} = scene.add_rod", [self.say(rod.points), self.say(rod.material), *options])]
+        for point in rod:
+            lines += self.point_loads(point, self.names[id(point)])
+        return lines
+
+    def point_loads(self, point: RodPoint, name: str) -> list[str]:
+        clamp = self.options(point, "velocity", "angular_velocity") if point.static else None
+        lines = [] if clamp is None else [_call(f"{name}.clamp", clamp)]
+        return lines + self.pushes(point, name)
 
     def load(self, load: Any) -> list[str]:
         """The arguments of a pin or load: where, how much, and what is not usual."""
@@ -76,8 +104,11 @@ class _Writer:
     def rigid(self, body: Rigid) -> list[str]:
         name = self.names[id(body)]
         options = self.options(body, *_keyword_names(body, "shape"))
-        lines = [_call(f"{name} = scene.add_rigid", [self.shape(body.shape), *options])]
-        lines += [
+        return [_call(f"{name} = scene.add_rigid", [self.shape(body.shape), *options]), *self.pushes(body, name)]
+
+    def pushes(self, body: Rigid, name: str) -> list[str]:
+        """Forces and torques on a rigid body or a point of a rod."""
+        lines = [
             _call(f"{name}.force", [self.say(force.vector), *([] if force.at is None else [self.say(force.at)])])
             for force in body.forces
         ]
@@ -95,7 +126,7 @@ class _Writer:
         if "file" in source:
             repair = ", repair=True" if source.get("repair") else ""
             return f"pliant.meshes.read({self.file(source['file'])}{repair}){order}"
-        kind = next((key for key in ("box", "sphere", "cylinder") if key in source), None)
+        kind = next((key for key in ("box", "sphere", "cylinder", "grid", "disk") if key in source), None)
         if kind is None:
             raise SceneError(f"the mesh of {body.name!r} comes from no file and no generator: Python cannot say it")
         size = source.pop(kind)
@@ -147,6 +178,8 @@ class _Writer:
             return f"pliant.meshes.read({self.file((value.source or {}).get('file', ''))}{repair})"
         if isinstance(value, Keyframes):
             return f"pliant.Keyframes({self.say(value.times)}, {self.say(value.values)})"
+        if isinstance(value, Material) and value.law == "custom":
+            return self.own_law(value)
         if isinstance(value, Motor):
             return f"pliant.Motor({', '.join(self.options(value, *(e.name for e in fields(value))))})"
         if is_dataclass(value):
@@ -162,6 +195,15 @@ class _Writer:
         if isinstance(value, bool | int | float | str | None):
             return repr(value)
         raise SceneError(f"a script cannot say {value!r}")
+
+    def own_law(self, material: Material) -> str:
+        """A material whose law is a formula."""
+        if material.energy.text is None:
+            raise SceneError("a law made from Python functions cannot be said by the studio")
+        parameters = dict(zip(material.energy.names, material.energy.values))
+        options = self.options(material, "damping", "mass_damping", "plasticity")
+        said = [repr(material.energy.text), repr(material.density), repr(parameters), *options]
+        return f"pliant.Material.custom({', '.join(said)})"
 
     def selection(self, picks: select.Selection) -> str:
         match picks:

@@ -127,7 +127,9 @@ async def upload(request: Request) -> Response:
         if len(data) > MOST_UPLOADED:
             return PlainTextResponse(f"the file is larger than {MOST_UPLOADED >> 20} MiB", status_code=413)
     try:
-        name = store(session.home, request.path_params["name"], bytes(data))
+        name, new = store(session.home, request.path_params["name"], bytes(data))
+        if new:
+            session.uploads.add(name)
     except (PliantError, OSError) as error:
         text = str(error) if isinstance(error, PliantError) else "the file cannot be written"
         return PlainTextResponse(text, status_code=400)

@@ -48,6 +48,8 @@ class Session(Stage):
             self.saved, before = False, self.saved
             try:
                 await self._build()
+                self.keep_uploads()
+                self._log()
             except PliantError:
                 take_back()
                 self.saved = before
@@ -55,6 +57,34 @@ class Session(Stage):
                     await self._fresh()
                 self._show_state()
                 raise
+
+    def _log(self) -> None:
+        """Write down what has been done since the file, so that it can be recovered after a crash."""
+        history = self.history
+        self.log.write(self.name, history.start, history.done)
+
+    async def recover(self, take: bool) -> None:
+        """Take up what a studio that crashed has left, or throw it away."""
+        lost, self.lost = self.lost, None
+        if lost is None:
+            raise SceneError("there is nothing to recover")
+        if take:
+            history = lost.history()
+            await self._open(history.tables, lost.name, self.home, history)
+            self.saved = False
+        lost.forget()
+        self._show_state()
+
+    async def discard(self, file: str) -> None:
+        """Delete a mesh file that a page has brought, if no scene uses it."""
+        if file in self.uploads:
+            self.discard_uploads(file)
+
+    async def rename(self, body: str, index: int, name: str, revision: int) -> None:
+        """Give a body or joint another name, wherever it is named."""
+        self._check_revision(revision)
+        made = commands.renaming(self.history.tables, body, index, name)
+        await self._change(lambda: self.history.do(made), self.history.forget)
 
     async def edit(self, command: Any, revision: int) -> None:
         """A command of a page, made for the scene of a revision."""
@@ -102,24 +132,29 @@ class Session(Stage):
             raise SceneError(str(error).replace(str(path), file)) from None
         await self._open(tables, None if example else file, home)
 
-    async def _open(self, tables: dict, name: str | None, base: Path) -> None:
+    async def _open(self, tables: dict, name: str | None, base: Path, history: commands.History | None = None) -> None:
         before = self.history, self.name, self.base
 
         def put(history, name, base):
             self.history, self.name, self.base = history, name, base
             self.opened += 1
 
-        await self._change(lambda: put(commands.History(tables), name, base), lambda: put(*before))
+        await self._change(lambda: put(history or commands.History(tables), name, base), lambda: put(*before))
         self.saved = True
         self._show_state()
 
-    async def save(self, file: str) -> str:
-        """Write the scene into the folder."""
+    async def save(self, file: str, sure: bool = False) -> dict:
+        """Write the scene into the folder; unless sure, what would be lost is asked first, and nothing is written."""
         path = folder.inside(self.home, folder.plain_name(file, ".toml"))
+        asked = None if sure else folder.question(path, file == self.name, self.history.tables)
+        if asked is not None:
+            return {"question": asked}
         folder.write_scene(path, self.history.tables)
         self.name, self.saved, self.base = file, True, self.home
+        self.history.settle()
+        self.log.close(True)
         self._show_state()
-        return file
+        return {"file": file}
 
     async def text(self) -> str:
         """The scene as the text of a scene file."""
@@ -129,15 +164,65 @@ class Session(Stage):
         """The scene as a Python script."""
         return await self.worker.ask("python")
 
-    async def play(self, speed: float = 1.0) -> None:
+    async def play(self) -> None:
         """Run the scene."""
-        await self._run("play", "playing", speed=speed)
+        await self._run("play", "playing", speed=self.speed, limit=self.limit)
+
+    async def pace(self, speed: float, limit: float) -> None:
+        """How many times as fast as real time a run may be, and at what time [s] it pauses; 0: never."""
+        if not speed > 0 or not limit >= 0:
+            raise SceneError("a speed is above 0, a limit of time is 0 (none) or more")
+        self.speed, self.limit = float(speed), float(limit) or None
+        self._show_state()
+        if self.phase == "playing":
+            await self.play()
+
+    async def equilibrium(self, load_steps: int) -> None:
+        """Put the scene where it is at rest under its loads."""
+        await self._run("equilibrium", "paused", load_steps=max(1, min(load_steps, 1000)))
+
+    async def modes(self, count: int) -> list:
+        """The lowest natural frequencies [Hz]."""
+        return await self._run("modes", "ready", count=max(1, min(count, 100)))
+
+    async def mode(self, number: int) -> None:
+        """Show a mode."""
+        await self.worker.ask("mode", number=number)
+
+    async def motor(self, joint: int, coordinate: str, changes: dict) -> None:
+        """Change a motor of the run."""
+        await self.worker.ask("motor", joint=joint, coordinate=coordinate or None, changes=changes)
+
+    async def cut(self, normal: list, offset: float) -> None:
+        """Cut soft bodies open below a plane; an empty normal closes them."""
+        self.cutting = [_point(normal), offset] if normal else None
+        await self.worker.ask("cut", cutting=self.cutting)
+
+    async def touching(self, show: bool) -> None:
+        """Whether contacts are shown."""
+        await self.worker.ask("contacts", show=show)
+        self.contacts = show
+        self._show_state()
+
+    async def select(self, body: str, what: str, selection: Any) -> list:
+        """The nodes or faces that a selection picks."""
+        return await self.worker.ask("select", body=body, what=what, selection=selection)
+
+    async def nodes(self, body: str) -> int:
+        """Have the places of all nodes of a body sent."""
+        return await self.worker.ask("nodes", body=body)
+
+    async def curve(self, material: dict) -> dict:
+        """Stress over stretch of a material; the spare process computes it, so no run waits."""
+        spare = self.spare
+        worker = spare.result() if spare is not None and spare.done() and not spare.exception() else self.worker
+        return await worker.ask("curve", material=material)
 
     async def step(self) -> None:
         """One step."""
         await self._run("step", "paused")
 
-    async def _run(self, do: str, phase: str, **arguments: Any) -> None:
+    async def _run(self, do: str, phase: str, **arguments: Any) -> Any:
         async with self.lock:
             if self.phase == "building":
                 raise SceneError("the scene is being built; Stop ends that")
@@ -145,9 +230,10 @@ class Session(Stage):
             worker = self.worker
             self.phase = "building"
         try:
-            await worker.ask(do, **arguments)
+            value = await worker.ask(do, **arguments)
             if self.worker is worker:
                 self._show_state(phase)
+            return value
         except PliantError:
             if self.worker is worker and worker.alive:
                 self._show_state("ready")
@@ -178,6 +264,13 @@ class Session(Stage):
     async def film(self, file: str, camera: dict) -> str:
         """A film of the frames kept, in the folder."""
         return await self._draw("film", file, camera, ".webp", ".gif")
+
+    async def store(self, file: str) -> str:
+        """The present state as a file for ParaView or a checkpoint, in the folder."""
+        path = folder.inside(self.home, folder.plain_name(file, ".vtu", ".npz"))
+        await self.worker.ask("store", file=str(path))
+        self._show_state("paused" if self.phase in ("ready", "building") else self.phase)
+        return file
 
     async def _draw(self, what: str, file: str, camera: dict, *suffixes: str) -> str:
         path = folder.inside(self.home, folder.plain_name(file, *suffixes))
@@ -212,8 +305,10 @@ class Session(Stage):
 REQUESTS: dict[str, Callable[..., Awaitable[Any]]] = {
     name: getattr(Session, name)
     for name in (
-        *("edit", "add", "remove", "undo", "redo", "new", "open", "save", "text", "python"),
-        *("play", "step", "pause", "reset", "paint", "scrub", "picture", "film", "pull", "drag", "release", "quality"),
+        *("edit", "add", "remove", "rename", "undo", "redo", "new", "open", "save", "recover", "text", "python"),
+        *("play", "pace", "step", "pause", "reset", "equilibrium", "modes", "mode", "motor", "paint", "scrub"),
+        *("picture", "film", "store", "pull", "drag", "release", "quality", "select", "nodes", "curve", "cut"),
+        *("touching", "discard"),
     )
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 from pliant.errors import PliantError, SceneError
 from pliant.studio import commands, folder
 from pliant.studio.clients import Client
+from pliant.studio.log import Log, Lost, find_lost
 from pliant.studio.process import WorkerLost, WorkerProcess
 
 PATIENCE = 0.15
@@ -37,10 +38,16 @@ class Stage:
         self.spare: asyncio.Task | None = None
         self.lock = asyncio.Lock()
         self.catalogue: dict[str, Any] = {}
+        self.speed, self.limit, self.contacts = 1.0, None, False
+        self.cutting: list | None = None
+        self.uploads: set[str] = set()
+        self.log = Log(home)
+        self.lost: Lost | None = None
         self.welcome: dict[str, str] = {}
 
     async def start(self) -> None:
         """Start the worker and show the scene; an empty one, and why, if the file makes none."""
+        self.lost = find_lost(self.home)
         async with self.lock:
             try:
                 await self._fresh()
@@ -58,6 +65,19 @@ class Stage:
                 await self.spare.result().close()
         if self.worker is not None:
             await self.worker.close()
+        self.discard_uploads()
+        self.log.close(self.saved)
+
+    def keep_uploads(self) -> None:
+        """Mesh files that the scene uses are there to stay: a file may have been saved that names them."""
+        used = json.dumps(self.history.tables)
+        self.uploads = {name for name in self.uploads if json.dumps(name) not in used}
+
+    def discard_uploads(self, *names: str) -> None:
+        """Delete mesh files that a page has brought and that no scene has used; without names, all of them."""
+        for name in [name for name in self.uploads if not names or name in names]:
+            self.uploads.discard(name)
+            (self.home / name).unlink(missing_ok=True)
 
     def join(self, client: Client) -> None:
         """A page has connected: it is told everything."""
@@ -82,6 +102,10 @@ class Stage:
             "redo": len(history.redos),
             "phase": self.phase,
             "color": self.color,
+            "speed": self.speed,
+            "limit": self.limit,
+            "contacts": self.contacts,
+            "lost": self.lost and self.lost.summary,
             "scenes": folder.scenes(self.home),
             "examples": folder.scenes(folder.PAGE / "examples"),
             "catalogue": self.catalogue,
@@ -109,6 +133,9 @@ class Stage:
                 if kind == "surfaces":
                     self.shown.pop("frame", None)
                 self.shown[kind] = message
+                for client in self.clients:
+                    client.show(kind, message)
+            elif kind in ("mode", "nodes"):
                 for client in self.clients:
                     client.show(kind, message)
             elif kind == "ended":
@@ -145,13 +172,14 @@ class Stage:
         self.spare = asyncio.create_task(self._launch())
 
     async def _build(self) -> None:
-        """Have the worker make the scene."""
-        self.revision += 1
+        """Have the worker make the scene; it has another revision if it can be made."""
+        revision = self.revision + 1
         try:
-            request = self.worker.ask(
-                "build", tables=self.history.tables, folder=str(self.base), revision=self.revision, color=self.color
-            )
+            looks = {"color": self.color, "contacts": self.contacts, "cutting": self.cutting}
+            place = {"folder": str(self.base), "revision": revision}
+            request = self.worker.ask("build", tables=self.history.tables, **place, **looks)
             await asyncio.wait_for(request, BUILD_SECONDS)
+            self.revision = revision
         except TimeoutError:
             self.worker.kill()
             raise SceneError(f"the scene took longer than {BUILD_SECONDS:g} s to build") from None

@@ -8,14 +8,21 @@ import threading
 import warnings
 from collections import deque
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, BinaryIO
 
 from pliant.errors import PliantError
+from pliant.studio import studies
 from pliant.studio.messages import framed, header_of, pack, read_framed
 
 FRAME_SECONDS = 1 / 30
 """Least time between two frames to the page [s]."""
+
+FRAME_SHARE = 0.05
+"""The part of its time that a run which cannot keep its pace spends on frames: there are fewer of them, if need be."""
+
+IDLE_SECONDS = 0.2
+"""After so long without a request a process loads what a run will need [s]."""
 
 RATE_SECONDS = 1.0
 """The real-time factor is that of the last second."""
@@ -29,21 +36,29 @@ class Worker:
         self.file = self.geometry = self.sim = None
         self.folder, self.color, self.playing, self.speed = Path(), "none", False, 1.0
         self.steps, self.lasted = 0, 0.0
-        self.last_frame, self.started = 0.0, (0.0, 0.0)
+        self.next_frame, self.started = 0.0, (0.0, 0.0)
         self.pace: deque[tuple[float, float]] = deque()
-        self.recording = self.spring = None
+        self.recording = self.spring = self.natural = None
+        self.limit: float | None = None
+        self.loaded = False
 
     def serve(self) -> None:
         """Do what is asked until the server is gone; step while playing."""
         while True:
             try:
-                request = self.inbox.get(timeout=self._pause()) if self.playing else self.inbox.get()
+                wait = self._pause() if self.playing else None if self.loaded else IDLE_SECONDS
+                request = self.inbox.get_nowait() if wait == 0 else self.inbox.get(timeout=wait)
             except queue.Empty:
-                self._advance()
+                self._advance() if self.playing else self._load()
                 continue
-            if request is None:
-                return
             self._answer(request)
+
+    def _load(self) -> None:
+        """Load what a run needs, before anybody waits for it but after the scene is shown."""
+        import pliant.simulation
+        import pliant.studio.recording  # noqa: F401
+
+        self.loaded = True
 
     def send(self, message: bytes) -> None:
         """Send a message to the server."""
@@ -67,13 +82,17 @@ class Worker:
 
         return catalogue()
 
-    def build(self, tables: dict, folder: str, revision: int, color: str) -> dict[str, Any]:
+    def build(
+        self, tables: dict, folder: str, revision: int, color: str, contacts: bool, cutting: list | None
+    ) -> dict[str, Any]:
         """Make the scene of the tables and show it; an error leaves the scene that was there."""
         from pliant import scene_file
         from pliant.studio.geometry import SceneGeometry
 
         file = scene_file.from_tables(tables, Path(folder).resolve(), "scene")
         geometry = SceneGeometry(file.scene, revision)
+        geometry.contacts = contacts
+        geometry.cut(cutting)
         self.file, self.geometry, self.folder, self.color = file, geometry, Path(folder), color
         self.send(geometry.surfaces())
         return self.reset()
@@ -81,14 +100,16 @@ class Worker:
     def reset(self) -> dict[str, Any]:
         """Go back to the start."""
         self.sim, self.playing, self.steps = None, False, 0
-        self.recording = self.spring = None
+        self.recording = self.spring = self.natural = None
         self.send(self.geometry.rest())
         return {"dt": self.file.run.dt}
 
-    def play(self, speed: float = 1.0) -> None:
-        """Step until told otherwise, at most `speed` times as fast as real time."""
+    def play(self, speed: float = 1.0, limit: float | None = None) -> None:
+        """Step until told otherwise, or until the time `limit` [s], at most `speed` times as fast as real time."""
         self._ready()
-        self.playing, self.speed = True, float(speed)
+        if limit is not None and self.sim.time >= limit - 1e-9:
+            raise PliantError(f"the run has reached its limit of {limit:g} s; set a later one, or Reset")
+        self.playing, self.speed, self.limit = True, float(speed), limit
         self.started = (perf_counter(), self.sim.time)
         self.pace.clear()
 
@@ -111,7 +132,7 @@ class Worker:
 
         if color not in (NO_COLOR, *COLOR_FIELDS):
             raise PliantError(f"color must be one of {', '.join((NO_COLOR, *COLOR_FIELDS))}")
-        self.color, self.geometry.highest, self.geometry.shot = color, 0.0, None
+        self.color, self.geometry.highest, self.geometry.moment = color, 0.0, None
         if self.recording is not None:
             self.recording.paint(color)
         self._show()
@@ -120,8 +141,7 @@ class Worker:
         """Show a frame that was kept; the run goes on from where it is."""
         self._kept()
         self.playing = False
-        shots = self.recording.shots
-        self.send(self.geometry.kept(shots[max(0, min(index, len(shots) - 1))], self.color, self.steps))
+        self.send(self.geometry.kept(self.recording.shot(index), self.color, self.steps))
 
     def picture(self, file: str, camera: dict | None) -> None:
         """Write a picture of the present state."""
@@ -158,16 +178,75 @@ class Worker:
         self.spring = None
 
     def quality(self, body: str) -> dict[str, Any]:
-        """How good the mesh of a soft body is: counts of angles between faces, in steps of 10 degrees."""
-        quality = self.file.scene.find(body).mesh.quality()
-        counts, _ = quality.angle_counts()
-        return {
-            "tets": len(quality.volumes),
-            "counts": [int(count) for count in counts],
-            "angles": [quality.min_dihedral, quality.max_dihedral],
-            "radius_edge": quality.max_radius_edge,
-            "volume": quality.total_volume,
-        }
+        """How good the mesh of a soft body is, and its worst tets."""
+        return studies.quality(self.file.scene.find(body))
+
+    def select(self, body: str, what: str, selection: Any) -> list[int]:
+        """The numbers of the nodes or faces that a selection picks."""
+        return studies.select(self.file.scene.find(body), what, selection)
+
+    def nodes(self, body: str) -> int:
+        """Send the places of all nodes of a soft body at the start; how many there are."""
+        import numpy as np
+
+        found = self.file.scene.find(body)
+        points = np.ascontiguousarray(found.nodes.positions, np.float32)
+        self.send(pack({"kind": "nodes", "revision": self.geometry.revision, "body": body}, [points]))
+        return len(points)
+
+    def cut(self, cutting: list | None) -> None:
+        """Cut soft bodies open along a plane, its normal and offset [m]; None: close them."""
+        self.geometry.cut(cutting)
+        self.send(self.geometry.surfaces())
+        self._show()
+
+    def contacts(self, show: bool) -> None:
+        """Whether frames say where bodies touch."""
+        self.geometry.contacts = show
+        self._show()
+
+    def motor(self, joint: int, coordinate: str | None, changes: dict) -> None:
+        """Change what a motor does from now on in this run; the scene stays as it is."""
+        if self.sim is None:
+            raise PliantError("nothing runs; set the motor of the scene instead")
+        self.sim.set_motor(self.file.scene.joints[joint], coordinate, **changes)
+
+    def curve(self, material: dict) -> dict[str, Any]:
+        """Stress over stretch of a material."""
+        return studies.curve(material)
+
+    def equilibrium(self, load_steps: int = 1) -> None:
+        """Go to where the scene is at rest under its loads; the run goes on from there."""
+        self.reset()
+        self.send(pack({"kind": "phase", "phase": "building"}))
+        run = self.file.run
+        with self.file.addressed():
+            solver = run.solver if isinstance(run.solver, studies.STATIC_SOLVERS) else None
+            place = {key: value for key, value in run.place.items() if key != "precision"}
+            self.sim = self.file.scene.equilibrium(solver=solver, load_steps=load_steps, dt=run.dt, **place)
+        self._record()
+        self._show()
+
+    def modes(self, count: int) -> list[float]:
+        """The lowest natural frequencies [Hz]."""
+        self.reset()
+        self.send(pack({"kind": "phase", "phase": "building"}))
+        self.natural = self.file.scene.modes(count)
+        return [float(frequency) for frequency in self.natural.frequencies]
+
+    def mode(self, number: int) -> None:
+        """Send a mode, which the page moves to and fro."""
+        if self.natural is None:
+            raise PliantError("no modes have been computed; ask for some first")
+        sim = self.file.scene.simulate(dt=1.0)
+        self.natural.displace(sim, number)
+        frequency = float(self.natural.frequencies[number])
+        self.send(self.geometry.mode(sim, {"number": number, "frequency": frequency}))
+
+    def store(self, file: str) -> None:
+        """Write the present state: for ParaView, or a checkpoint from which the run goes on."""
+        self._ready()
+        self.sim.save(file)
 
     def python(self) -> str:
         """The scene as a script."""
@@ -177,20 +256,23 @@ class Worker:
 
     def _ready(self) -> None:
         """Make the simulation if there is none."""
-        from pliant.studio.recording import Recording
-
         if self.sim is None:
             self.send(pack({"kind": "phase", "phase": "building"}))
             run = self.file.run
             with self.file.addressed():
                 self.sim = self.file.scene.simulate(dt=run.dt, solver=run.solver, **run.place)
-            self.recording = Recording(self.sim, self.geometry, self.color)
-            self.recording.keep()
+            self._record()
+
+    def _record(self) -> None:
+        from pliant.studio.recording import Recording
+
+        self.recording = Recording(self.sim, self.geometry, self.color)
+        self.recording.keep()
 
     def _pause(self) -> float:
         """How long to wait before the next step to keep the pace asked for [s]."""
         wall, time = self.started
-        return max(1e-4, (self.sim.time - time) / self.speed - (perf_counter() - wall))
+        return max(0.0, (self.sim.time - time) / self.speed - (perf_counter() - wall))
 
     def _advance(self) -> None:
         try:
@@ -201,7 +283,11 @@ class Worker:
             self.send(pack({"kind": "stopped", "error": f"{name}{error}"}))
             self._show()
             return
-        if perf_counter() - self.last_frame >= FRAME_SECONDS:
+        if self.limit is not None and self.sim.time >= self.limit - 1e-9:
+            self.playing = False
+            self.send(pack({"kind": "phase", "phase": "paused"}))
+            self._show()
+        elif perf_counter() >= self.next_frame:
             self._show()
 
     def _step(self) -> None:
@@ -222,14 +308,16 @@ class Worker:
 
     def _show(self) -> None:
         """Send a frame."""
-        now = perf_counter()
-        self.last_frame = max(self.last_frame + FRAME_SECONDS, now - FRAME_SECONDS)
+        start, began = perf_counter(), thread_time()
         if self.sim is None:
             self.send(self.geometry.rest())
             return
         numbers = {"steps": self.steps, "seconds": self.lasted, "playing": self.playing, "rate": self._rate()}
         numbers |= {"kept": len(self.recording.shots), "full": self.recording.full}
         self.send(self.geometry.frame(self.sim, self.color, numbers))
+        cost = thread_time() - began
+        behind = self.playing and self._pause() == 0
+        self.next_frame = max(self.next_frame + FRAME_SECONDS, start, start + cost / FRAME_SHARE if behind else 0)
 
     def _rate(self) -> float | None:
         """Simulated over elapsed time, of the last second; None while that is not known."""
@@ -240,21 +328,12 @@ class Worker:
 
 
 REQUESTS = {
-    "catalogue": Worker.catalogue,
-    "build": Worker.build,
-    "play": Worker.play,
-    "pause": Worker.pause,
-    "step": Worker.step,
-    "reset": Worker.reset,
-    "paint": Worker.paint,
-    "python": Worker.python,
-    "scrub": Worker.scrub,
-    "picture": Worker.picture,
-    "film": Worker.film,
-    "pull": Worker.pull,
-    "drag": Worker.drag,
-    "release": Worker.release,
-    "quality": Worker.quality,
+    name: getattr(Worker, name)
+    for name in (
+        *("catalogue", "build", "play", "pause", "step", "reset", "paint", "python", "scrub", "picture", "film"),
+        *("pull", "drag", "release", "quality", "select", "nodes", "cut", "contacts", "motor", "curve"),
+        *("equilibrium", "modes", "mode", "store"),
+    )
 }
 
 
@@ -271,9 +350,6 @@ def main() -> None:
     os.dup2(2, 1)
     inbox: queue.Queue = queue.Queue()
     threading.Thread(target=receive, args=(sys.stdin.buffer, inbox), daemon=True).start()
-    import pliant.simulation
-    import pliant.studio.recording  # noqa: F401  loaded before anybody waits for it
-
     worker = Worker(inbox, out)
     worker.send(pack({"kind": "ready", "pid": os.getpid()}))
     worker.serve()

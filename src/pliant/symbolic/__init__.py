@@ -17,6 +17,7 @@ from pliant.checks import refusal, shown
 from pliant.errors import SceneError
 from pliant.symbolic.emit import PAIRS, STRETCHES, derivatives, emit_module, load
 from pliant.symbolic.expression import Expression, Node, differentiate, is_number, ordered, symbol
+from pliant.symbolic.formula import formula
 
 __all__ = ["Expression", "TracedEnergy", "differentiate", "emit_module", "load", "symbol", "trace"]
 
@@ -46,14 +47,18 @@ class TracedEnergy:
     source: str  # module with psi(s, p), stress(s, p), dstress(s, p)
     key: str
     lame: tuple[float, float]  # lam, mu of small strains [Pa]
+    text: str | None = None  # the formula, where it was given as one
 
 
-def trace(function: Callable, parameters: Mapping[str, float]) -> TracedEnergy:
+def trace(function: Callable | str, parameters: Mapping[str, float]) -> TracedEnergy:
     """Energy density [J/m3] of principal stretches or invariants, as a user's function gives it.
 
     The function takes s1, s2, s3, or some of I1, I2, J, and its parameters, all by name; parameters with a default may
-    be left out. It may use arithmetic, NumPy's elementary functions, and np.where for branches.
+    be left out. It may use arithmetic, NumPy's elementary functions, and np.where for branches. In place of the
+    function there may be a formula as text, such as "mu / 2 * (I1 - 3)".
     """
+    text = function if isinstance(function, str) else None
+    function = function if text is None else formula(text)
     name = getattr(function, "__name__", None) or shown(function)
     if not isinstance(parameters, Mapping) or not all(isinstance(key, str) for key in parameters):
         raise refusal(f"parameters of energy {name}", "a dict of names and numbers", parameters)
@@ -65,7 +70,7 @@ def trace(function: Callable, parameters: Mapping[str, float]) -> TracedEnergy:
     lame = _check(name, energy, dict(zip(symbols, values.values())))
     source = emit_module(energy, symbols)
     key = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return TracedEnergy(tuple(values), tuple(values.values()), source, key, lame)
+    return TracedEnergy(tuple(values), tuple(values.values()), source, key, lame, text)
 
 
 def _kinematics() -> dict[str, Expression]:

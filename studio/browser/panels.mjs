@@ -1,0 +1,256 @@
+// Every panel and tool once, as a person uses it.
+import { changed } from "./hands.mjs";
+
+const selected = (hands) => hands.number("selected");
+
+/** Nodes and faces by click, lasso, brush, plane and formula, of a cube of 2 x 2 x 2 cells seen from the front. */
+async function selections(hands, page) {
+  await hands.file("New scene");
+  await hands.until(() => !document.querySelector("nav section"));
+  await hands.add("Soft box", "soft box");
+  for (const k of [0, 1, 2]) await hands.type("soft.0.mesh.cells", 2, k);
+  await hands.press("front");
+  const seen = {};
+  await hands.press("click");
+  await page.mouse.click(...(await hands.place(-0.19, -0.2, 0.89)));
+  await hands.shows("selected", "1 node selected");
+  await page.keyboard.down("Shift");
+  await page.mouse.click(...(await hands.place(0.19, -0.2, 0.89)));
+  await page.keyboard.up("Shift");
+  await hands.shows("selected", "2 nodes selected");
+  await hands.press("lasso");
+  const corners = [[-0.3, 0.98], [0.3, 0.98], [0.3, 0.8], [-0.3, 0.8]];
+  await page.mouse.move(...(await hands.place(-0.3, -0.2, 0.8)));
+  await page.mouse.down();
+  for (const [x, z] of corners) await page.mouse.move(...(await hands.place(x, -0.2, z)), { steps: 2 });
+  await page.mouse.up();
+  await hands.shows("selected", "9 nodes selected");
+  seen.lasso = await selected(hands);
+  await hands.press("brush");
+  await hands.drag(await hands.place(-0.19, -0.2, 0.51), await hands.place(0.19, -0.2, 0.51), 24);
+  await hands.until(() => /^[23] nodes/.test(document.querySelector('[data-number="selected"]').textContent));
+  seen.brush = await selected(hands);
+  await hands.press("faces");
+  await hands.press("plane");
+  await page.mouse.click(...(await hands.place(0.05, -0.2, 0.63)));
+  await hands.shows("selected", "8 faces selected");
+  await hands.shot("selected");
+  await hands.press("Pressure");
+  await hands.field("soft.0.pressure.0.pressure").waitFor();
+  await hands.settled();
+  await hands.type("selection", "z > 0.89", 0);
+  await hands.shows("selected", "8 faces selected");
+  await hands.type("selection", "z >", 0);
+  seen.error = await page.locator(".select .error").innerText();
+  await hands.press("nodes");
+  await hands.type("selection", "z < 0.51", 0);
+  await hands.shows("selected", "9 nodes selected");
+  await hands.press("Move over time");
+  await page.locator('[data-point="1.2"]').waitFor();
+  await hands.settled();
+  await hands.shows("selected", "nothing is selected");
+  return seen;
+}
+
+/** A pin's curve, its axes, an arrow drawn out of a side, and the same arrow dragged; a click on a symbol. */
+async function loads(hands, page) {
+  const point = await page.locator('[data-point="1.2"]').boundingBox();
+  const at = [point.x + point.width / 2, point.y + point.height / 2];
+  await hands.drag(at, [at[0], at[1] + 40]);
+  await hands.until(() => Number(document.querySelector('[aria-label="displacement 2 z"]').value) < 0.06);
+  await hands.settled();
+  await page.getByLabel("axis x").uncheck();
+  await hands.settled();
+  await hands.press("oblique");
+  await hands.press("arrow");
+  const [x, y] = await hands.place(0, 0, 0.9);
+  await hands.drag([x, y], [x, y - 90]);
+  await hands.field("soft.0.traction.0.vector").first().waitFor();
+  await hands.settled();
+  const drawn = Number(await hands.value("soft.0.traction.0.vector", 2));
+  await hands.shot("loads");
+  const tip = await page.evaluate(() => {
+    const { view } = window.studioPage();
+    const arrow = view.symbols.arrows.find((each) => each.load.kind === "traction");
+    return view.symbols.handle(arrow).toArray();
+  });
+  const [hx, hy] = await hands.place(...tip);
+  await hands.drag([hx, hy], [hx, hy - 40]);
+  await hands.until((drawn) => Number(document.querySelectorAll('[data-path="soft.0.traction.0.vector"] input')[2].value) > drawn * 1.1, drawn);
+  await hands.settled();
+  await hands.tree("Scene").click();
+  await page.mouse.click(...(await hands.place(-0.2, -0.2, 0.5)));
+  await page.locator(".entry.lit").waitFor();
+  const text = await (await hands.file("Copy as scene file"), page.locator("textarea").inputValue());
+  await hands.press("Close");
+  return { drawn, text, lit: await page.locator(".entry.lit").innerText() };
+}
+
+/** A preset, a formula of one's own, a wrong one, plasticity; the curve follows. */
+async function material(hands, page) {
+  const curve = () => page.locator('[data-plot="stress"] polyline').getAttribute("points");
+  await page.locator('[data-plot="stress"]').waitFor();
+  const before = await curve();
+  await hands.choose("material preset", "foam");
+  await hands.until(() => document.querySelector('[data-path="soft.0.material.young"] input').value === "50000");
+  await hands.until((before) => document.querySelector('[data-plot="stress"] polyline')?.getAttribute("points") !== before, before);
+  await hands.choose("law", "a formula of your own");
+  await hands.field("soft.0.material.energy").waitFor();
+  await hands.settled();
+  await hands.type("soft.0.material.energy", "mu * (I1 - 3)");
+  const error = await page.locator('[data-path="soft.0.material.energy"] .error').innerText();
+  await hands.type("soft.0.material.energy", "mu / 2 * (I1 / J ** (2 / 3) - 3) + bulk / 2 * log(J) ** 2");
+  await hands.type("soft.0.material.parameters.bulk", 30000);
+  await page.getByLabel("plastic").check();
+  await hands.field("soft.0.material.plasticity.creep").waitFor();
+  await hands.settled();
+  await page.locator('[data-plot="stress"]').waitFor();
+  await hands.shot("material");
+  return { error, law: await hands.value("soft.0.material.law") };
+}
+
+/** Equilibrium, modes, a time limit, and what the solver says of itself. */
+async function solver(hands, page) {
+  await hands.tree("soft box").click();
+  await hands.choose("material preset", "rubber");
+  await hands.until(() => document.querySelector('[data-path="soft.0.material.young"] input')?.value === "1000000");
+  await page.getByLabel("axis x").check();
+  await hands.settled();
+  await hands.tree("Solver").click();
+  await page.getByLabel("how many modes").fill("3");
+  await hands.press("Find modes");
+  await page.locator(".modes button.on").waitFor();
+  const sum = await page.evaluate(() => window.studioPage().view.things[0].places.reduce((all, each) => all + Math.abs(each)));
+  await hands.until((sum) => Math.abs(window.studioPage().view.things[0].places.reduce((all, each) => all + Math.abs(each)) - sum) > 0.02, sum);
+  const modes = await page.locator(".modes button.small").allInnerTexts();
+  await hands.press("Find equilibrium");
+  await hands.shows("state", "paused");
+  const balanced = await hands.number("converged");
+  await hands.type("pace.limit", "30 ms", 0, "0.03");
+  await hands.press("Reset");
+  await hands.shows("state", "at the start");
+  await hands.press("Play");
+  await hands.played(0.03);
+  await hands.shows("state", "paused");
+  const stopped = await hands.number("time");
+  await hands.type("pace.limit", "", 0, "");
+  return { modes, balanced, stopped };
+}
+
+/** A cut through the body shows more triangles; what is hidden is not seen; a body is renamed. */
+async function section(hands, page) {
+  await hands.press("Reset");
+  await hands.shows("state", "at the start");
+  const triangles = () => page.evaluate(() => window.studioPage().view.things[0].mesh.geometry.index.count / 3);
+  const [whole, before] = [await triangles(), await hands.picture()];
+  await hands.choose("section", "x");
+  await hands.until((whole) => window.studioPage().view.things[0].mesh.geometry.index.count / 3 < whole, whole);
+  await hands.settled();
+  const cut = [await triangles(), await page.evaluate(() => window.studioPage().view.things[0].faces.filter((face) => face === 0xffffffff).length)];
+  await hands.shot("section");
+  await hands.choose("section", "");
+  await hands.until((whole) => window.studioPage().view.things[0].mesh.geometry.index.count / 3 === whole, whole);
+  await page.getByLabel("show soft box").uncheck();
+  await hands.until(() => !window.studioPage().view.things[0].mesh.visible);
+  const hidden = changed(before, await hands.picture());
+  await page.getByLabel("show soft box").check();
+  await hands.tree("soft box").click();
+  await page.getByLabel("name", { exact: true }).fill("sponge");
+  await page.getByLabel("name", { exact: true }).press("Enter");
+  await hands.tree("sponge").waitFor();
+  return { whole, cut, hidden };
+}
+
+/** A hinge with limits and a motor, driven by a slider while it runs; the gizmo in steps; a pull with the mouse. */
+async function machine(hands, page) {
+  await hands.file("New scene");
+  await hands.until(() => !document.querySelector("nav section"));
+  await hands.add("Rigid box", "box");
+  await hands.press("front");
+  await page.getByLabel("snap").check();
+  const [x, y] = await hands.place(0, 0, 1.5);
+  await hands.drag([x + 60, y], [x + 140, y]);
+  await hands.until(() => document.querySelector('[data-path="rigid.0.position"] input').value !== "0");
+  await page.getByLabel("snap").uncheck();
+  const position = await hands.field("rigid.0.position").evaluateAll((inputs) => inputs.map((input) => Number(input.value)));
+  await hands.settled();
+  await hands.type("rigid.0.position", 0, 0);
+  await hands.press("Add");
+  await hands.press("Joint…");
+  await hands.choose("joint type", "hinge");
+  await hands.choose("joint a", "world");
+  await hands.choose("joint b", "box");
+  await page.getByLabel("joint at").fill("0, 0, 1.5");
+  await hands.press("Add joint");
+  await hands.tree("hinge joint").waitFor();
+  await hands.press("Add limits");
+  await hands.field("joint.0.limits").first().waitFor();
+  await hands.type("joint.0.limits", "90°", 1, String(Number((Math.PI / 2).toPrecision(15))));
+  await hands.press("Add a motor");
+  await page.getByLabel("motor now").waitFor();
+  await hands.settled();
+  await hands.press("Play");
+  await hands.played(0.05);
+  const slider = page.getByLabel("motor now");
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await hands.played(0.3);
+  await hands.press("Pause");
+  await hands.shows("state", "paused");
+  const turned = await page.evaluate(() => window.studioPage().view.things[0].mesh.quaternion.toArray());
+  return { position, turned, value: await slider.inputValue() };
+}
+
+async function pull(hands, page) {
+  await hands.file("New scene");
+  await hands.until(() => !document.querySelector("nav section"));
+  await hands.add("Rigid ball", "ball");
+  await hands.tree("Scene").click();
+  await hands.type("gravity", 0, 2);
+  await hands.press("front");
+  await hands.press("Play");
+  await hands.played(0.03);
+  const [x, y] = await hands.place(0, 0, 1.5);
+  await page.getByLabel("pull").check();
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 250, y - 100, { steps: 8 });
+  await hands.until(() => window.studioPage().view.things[0].mesh.position.x > 0.05);
+  await page.mouse.up();
+  await page.getByLabel("pull").uncheck();
+  await hands.press("Pause");
+  await hands.shows("state", "paused");
+  return {};
+}
+
+/** A sheet and a rod are added, shown and said as Python; the camera is moved. */
+async function sheets(hands, page) {
+  await hands.press("Reset");
+  await hands.add("Sheet", "sheet");
+  await hands.type("cloth.0.mesh.cells", 4, 0);
+  await hands.type("cloth.0.mesh.cells", 4, 1);
+  await hands.add("Rod", "rod");
+  await hands.press("fit");
+  const seen = await hands.picture();
+  const [x, y] = await hands.place(0, 0, 1);
+  await hands.drag([x, y + 200], [x + 120, y + 200], 4, "right");
+  const panned = await hands.picture();
+  await page.mouse.wheel(0, -400);
+  const zoomed = await hands.picture();
+  await hands.press("oblique");
+  await hands.shot("sheets");
+  await hands.file("Copy as Python");
+  const text = await page.locator("textarea").inputValue();
+  await hands.press("Close");
+  return { names: await hands.names(), panned: changed(seen, panned), zoomed: changed(panned, zoomed), text };
+}
+
+async function example(hands, page) {
+  await hands.file("chain");
+  await hands.tree("hook").first().waitFor();
+  await hands.settled();
+  await hands.shot("example");
+  return { names: await hands.names() };
+}
+
+export const panels = [selections, loads, material, solver, section, machine, pull, sheets, example];

@@ -1,0 +1,263 @@
+// What the mouse does in the view beside turning it: picks, pulls, drags arrows of loads, selects nodes and faces.
+import * as THREE from "three";
+import { around, BRUSH, combined, facesOf, type How, Trace, type Tool, under, type What, within } from "./selecting";
+import type { Arrow, Picked } from "./symbols";
+import type { Thing } from "./things";
+import type { View } from "./view";
+
+/** A selection that is being made: of which body, of what, and what is selected so far. */
+export interface Choosing { tool: Tool | null; body: string | null; what: What; numbers: number[] }
+
+export interface MouseEvents {
+  pick(name: string | null): void;
+  symbol(picked: Picked): void;
+  /** A body is pulled at a point to a target, to another target, or no more. */
+  pull(name: string, point: number[], target: number[]): void;
+  drag(target: number[]): void;
+  release(): void;
+  /** Nodes or faces have been selected by number, or a half-space has been. */
+  chosen(numbers: number[]): void;
+  halfspace(point: number[], normal: number[]): void;
+  /** The arrow of a load has been dragged; a new one has been drawn on a side of a body. */
+  loaded(body: string, kind: string, number: number, vector: number[]): void;
+  drawn_arrow(body: string, faces: number[], vector: number[], area: number): void;
+}
+
+type Place = [number, number];
+const MOVED = 4;
+
+const howOf = (event: PointerEvent): How => (event.shiftKey ? "add" : event.altKey ? "take" : "replace");
+const strength = (value: number) => `${Number(value.toPrecision(3))}`;
+
+export class Mouse {
+  choosing: Choosing = { tool: null, body: null, what: "nodes", numbers: [] };
+  pulling = false;
+  /** Takes clicks on bodies in place of the selection, as long as it is there. */
+  picker: ((name: string, point: number[]) => void) | null = null;
+  readonly trace = new Trace();
+  private down: Place | null = null;
+  private path: Place[] = [];
+  private string: { line: THREE.Line; plane: THREE.Plane } | null = null;
+  private arrow: { arrow: Arrow; plane: THREE.Plane; vector: THREE.Vector3 } | null = null;
+  private drawing: { thing: Thing; faces: number[]; area: number; base: THREE.Vector3; plane: THREE.Plane; tip: THREE.Vector3 } | null = null;
+
+  constructor(private view: View, canvas: HTMLElement, private events: MouseEvents) {
+    canvas.addEventListener("pointerdown", (event) => this.press(event), { capture: true });
+    canvas.addEventListener("pointermove", (event) => this.move(event));
+    canvas.addEventListener("pointerleave", () => this.trace.clear());
+    addEventListener("pointerup", (event) => this.lift(event));
+  }
+
+  private at(event: { clientX: number; clientY: number }): Place {
+    const box = this.view.home.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  /** The plane across the line of sight through a point. */
+  private facing(point: THREE.Vector3): THREE.Plane {
+    return new THREE.Plane().setFromNormalAndCoplanarPoint(this.view.camera.getWorldDirection(new THREE.Vector3()), point);
+  }
+
+  private press(event: PointerEvent) {
+    if (event.button !== 0) return;
+    const place = this.at(event);
+    this.down = place;
+    const arrow = this.view.symbols.grab(...place, this.view.toScreen);
+    if (arrow && !this.choosing.tool) {
+      this.arrow = { arrow, plane: this.facing(arrow.base), vector: new THREE.Vector3(...(arrow.load.vector as [number, number, number])) };
+      this.hold();
+    } else if (this.choosing.tool) this.begin(event, place);
+    else if (this.pulling || event.shiftKey) this.grab(event);
+  }
+
+  private hold() {
+    this.view.orbit.enabled = false;
+  }
+
+  private begin(event: PointerEvent, place: Place) {
+    const { tool } = this.choosing;
+    this.hold();
+    this.path = [place];
+    if (tool === "brush") this.brush(event, howOf(event) === "replace" ? "replace" : howOf(event));
+    if (tool !== "arrow") return;
+    const found = this.view.cast(event);
+    const thing = found?.thing;
+    const face = thing?.kind === "soft" && thing.name === this.choosing.body ? under(found!.hit, "faces", thing) : null;
+    if (face === null || !thing) return;
+    const faces = facesOf(thing);
+    const side = this.choosing.what === "faces" && this.choosing.numbers.includes(face) ? this.choosing.numbers : faces.side(face);
+    const area = side.reduce((sum, each) => sum + faces.areas.get(each)!, 0);
+    const base = found!.hit.point;
+    this.drawing = { thing, faces: side, area, base, plane: this.facing(base), tip: base.clone() };
+  }
+
+  private move(event: PointerEvent) {
+    const place = this.at(event);
+    const { tool } = this.choosing;
+    if (this.string) this.haul(event);
+    else if (this.arrow) this.bend(event, place);
+    else if (this.drawing) this.stretch(event, place);
+    else if (tool === "brush" && !this.path.length) this.trace.circle(place);
+    else if (this.path.length) {
+      if (tool === "box") this.trace.draw(this.box(this.path[0], place));
+      if (tool === "lasso") {
+        this.path.push(place);
+        this.trace.draw(this.path);
+      }
+      if (tool === "brush") this.brush(event, howOf(event) === "take" ? "take" : "add");
+    }
+  }
+
+  private box([ax, ay]: Place, [bx, by]: Place): Place[] {
+    return [[ax, ay], [bx, ay], [bx, by], [ax, by]];
+  }
+
+  private target(): Thing | undefined {
+    return this.view.things.find((thing) => thing.name === this.choosing.body && thing.kind === "soft");
+  }
+
+  private choose(picked: number[], how: How) {
+    this.choosing.numbers = combined(this.choosing.numbers, picked, how);
+    this.events.chosen(this.choosing.numbers);
+  }
+
+  private brush(event: PointerEvent, how: How) {
+    this.trace.circle(this.at(event));
+    const found = this.view.cast(event);
+    if (how === "replace") this.choose([], "replace");
+    if (!found || found.thing !== this.target()) return;
+    const radius = BRUSH * this.view.metresPerPixel(found.hit.point);
+    this.choose(around(found.hit.point, radius, this.choosing.what, found.thing), how === "take" ? "take" : "add");
+  }
+
+  private lift(event: PointerEvent) {
+    const [down, place] = [this.down, this.at(event)];
+    if (this.string) this.letGo();
+    else if (this.arrow) this.leave();
+    else if (this.drawing) this.finish();
+    else if (this.path.length) this.end(event, place);
+    else if (down && event.target === this.view.canvas && Math.hypot(place[0] - down[0], place[1] - down[1]) <= MOVED) this.click(event, place);
+    this.down = null;
+    this.path = [];
+    this.view.orbit.enabled = true;
+  }
+
+  private click(event: PointerEvent, place: Place) {
+    if (this.view.busy) return;
+    if (this.picker) {
+      const found = this.view.cast(event);
+      return found ? this.picker(found.thing.name, found.hit.point.toArray()) : undefined;
+    }
+    const symbol = this.view.symbols.pick(...place, this.view.toScreen);
+    if (symbol) return this.events.symbol(symbol);
+    const found = this.view.cast(event);
+    this.events.pick(found ? found.thing.name : null);
+  }
+
+  /** The end of a gesture that selects. */
+  private end(event: PointerEvent, place: Place) {
+    const { tool, what } = this.choosing;
+    const thing = this.target();
+    const [start] = this.path;
+    this.trace.clear();
+    if (!thing) return;
+    if (tool === "box" || tool === "lasso") {
+      const polygon = tool === "box" ? this.box(start, place) : this.path;
+      if (polygon.length < 3) return;
+      const nodes = this.view.nodesOf(thing.name) ?? new Float32Array();
+      this.choose(within(polygon, what, thing, nodes, this.view.camera.position, this.view.toScreen), howOf(event));
+    }
+    if (tool !== "click" && tool !== "plane") return;
+    const found = this.view.cast(event);
+    if (!found || found.thing !== thing) return howOf(event) === "replace" ? this.choose([], "replace") : undefined;
+    if (tool === "click") {
+      const picked = under(found.hit, what, thing);
+      if (picked !== null) this.choose([picked], howOf(event));
+      return;
+    }
+    const normal = found.hit.face!.normal.clone();
+    const inward = 1e-4 * this.view.size();
+    this.events.halfspace(found.hit.point.clone().addScaledVector(normal, -inward).toArray(), normal.toArray());
+  }
+
+  private bend(event: PointerEvent, place: Place) {
+    const { arrow, plane } = this.arrow!;
+    const tip = this.view.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
+    if (!tip) return;
+    const scale = this.view.symbols.scale(arrow.load.kind);
+    let vector = tip.sub(arrow.base).divideScalar(scale);
+    if (arrow.load.kind === "pressure") {
+      const way = new THREE.Vector3(...(arrow.load.vector as [number, number, number])).normalize();
+      vector = way.multiplyScalar(-vector.dot(way));
+    }
+    this.arrow!.vector = vector;
+    this.view.symbols.point(arrow, vector);
+    this.trace.text(place, this.said(arrow.load.kind, vector));
+    this.view.redraw();
+  }
+
+  private said(kind: string, vector: THREE.Vector3): string {
+    if (kind === "pressure") return `${strength(vector.length())} Pa`;
+    return `${vector.toArray().map(strength).join(", ")} ${kind === "force" ? "N" : "Pa"}`;
+  }
+
+  private leave() {
+    const { arrow, vector } = this.arrow!;
+    this.arrow = null;
+    this.trace.clear();
+    this.events.loaded(arrow.thing.name, arrow.load.kind, arrow.load.number, vector.toArray());
+  }
+
+  /** A new load is drawn out of a side of a body: an arrow as long as the scene is strong as 1 kPa. */
+  private stretch(event: PointerEvent, place: Place) {
+    const drawing = this.drawing!;
+    this.view.ray(event).ray.intersectPlane(drawing.plane, drawing.tip);
+    const vector = this.newVector();
+    this.view.sketch(drawing.base, drawing.tip);
+    this.trace.text(place, this.said("traction", vector));
+  }
+
+  private newVector(): THREE.Vector3 {
+    this.view.symbols.suggest("traction", 1000);
+    return this.drawing!.tip.clone().sub(this.drawing!.base).divideScalar(this.view.symbols.scale("traction"));
+  }
+
+  private finish() {
+    const [drawing, vector] = [this.drawing!, this.newVector()];
+    this.drawing = null;
+    this.trace.clear();
+    this.view.sketch(null, null);
+    if (vector.length()) this.events.drawn_arrow(drawing.thing.name, drawing.faces, vector.toArray(), drawing.area);
+  }
+
+  /** Begin to pull, with the shift key or in the mode for it: in the plane across the line of sight. */
+  private grab(event: PointerEvent) {
+    const found = this.view.cast(event);
+    if (!found || found.thing.floor) return;
+    this.hold();
+    const { point } = found.hit;
+    const line = new THREE.Line(
+      new THREE.BufferGeometry().setFromPoints([point, point]), new THREE.LineBasicMaterial({ color: 0x8b1e3f, depthTest: false }));
+    line.frustumCulled = false;
+    this.view.scene.add(line);
+    this.string = { line, plane: this.facing(point) };
+    this.events.pull(found.thing.name, point.toArray(), point.toArray());
+  }
+
+  private haul(event: PointerEvent) {
+    const target = this.view.ray(event).ray.intersectPlane(this.string!.plane, new THREE.Vector3());
+    if (!target) return;
+    const place = this.string!.line.geometry.getAttribute("position") as THREE.BufferAttribute;
+    place.setXYZ(1, target.x, target.y, target.z);
+    place.needsUpdate = true;
+    this.view.redraw();
+    this.events.drag(target.toArray());
+  }
+
+  private letGo() {
+    this.view.scene.remove(this.string!.line);
+    this.string = null;
+    this.view.redraw();
+    this.events.release();
+  }
+}
