@@ -52,7 +52,7 @@ def test_the_quadratic_has_the_derivatives_it_says(quadratic):
     x = sim.state.x + 0.01 * random.normal(size=sim.state.x.shape)
     potential.take(None, sim.state.x + 0.01 * random.normal(size=x.shape))
     potential.expand()
-    potential.turn(x + 0.01 * random.normal(size=x.shape), None)
+    potential.turn(x + 0.01 * random.normal(size=x.shape), None, False)
     value, _, force = potential.evaluate(x)
     force = force.copy()
     direction, small = random.normal(size=x.shape), 1e-5
@@ -85,7 +85,7 @@ def test_at_the_stretches_of_the_positions_it_is_the_law():
     potential = MixedPotential(sim.model.elements, sim.model.node_count)
     potential.take(None, sim.state.x)
     potential.expand()
-    potential.turn(sim.state.x, None)
+    potential.turn(sim.state.x, None, False)
     value, _, force = potential.evaluate(sim.state.x)
     assert value == pytest.approx(sim.energy().elastic, rel=1e-9)
     _, _, expected = type(potential).__mro__[1](sim.model.elements, sim.model.node_count).evaluate(sim.state.x)

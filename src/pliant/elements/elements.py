@@ -97,6 +97,12 @@ class Elements:
         """The volumes alone, for solvers to whom springs are rows."""
         return replace(self, sets=[replace(own) for own in self.volumes]) if self.springs else self
 
+    @cached_property
+    def of_nodes(self) -> "Elements":
+        """Those whose triples are nodes: all but segments of rods."""
+        sets = [replace(own) for own in self.sets if not own.kind.on_bodies]
+        return replace(self, sets=sets) if self.on_bodies else self
+
     def connectivity(self) -> list[Connectivity]:
         """Which triples the elements couple, and where their blocks lie."""
         found = []

@@ -87,12 +87,17 @@ class ElementPotential:
         viscous = v is not None and self.frames is not None
         if self.elements.on_bodies:
             self.bodies = self.start if motion is None else self.start.moved(self.elements.device, motion)
-        for i, (own, laws, gradients, space) in enumerate(self._each()):
-            own.evaluate(laws, self.bodies if own.kind.on_bodies else x, gradients, space, self.slots)
+        for i, (own, space) in enumerate(zip(self.elements.sets, self.spaces)):
+            self._evaluate_set(i, x)
             if viscous and own.damped:
                 own.damp(v, self.frames[i], space, self.slots)
         power = sum(float(space.viscous.sum()) for space in self.spaces) if viscous else 0.0
         return self.energy, power, self._gathered()
+
+    def _evaluate_set(self, i: int, x: np.ndarray) -> None:
+        """Energies of one set into its space, their gradient into the slots, at positions x (n, 3)."""
+        own, places = self.elements.sets[i], self.bodies if self.elements.sets[i].kind.on_bodies else x
+        own.evaluate(self.laws[i], places, self.gradients[i], self.spaces[i], self.slots)
 
     def warped(self, strain: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """V J^T D e (n, 3) [N] for strains (point groups, 6, LANES) in given frames (point groups, 9, LANES): elastic

@@ -104,6 +104,20 @@ def signed_svd(f):
 
 
 @formula
+def polar_step(a):
+    """A Newton step (a + a^-T) / 2 towards the rotation nearest to a matrix a (9) of positive determinant, to which
+    such steps converge quadratically (Higham 1986, eq. 3.7), and that determinant."""
+    r0, r1, r2 = (a[0], a[1], a[2]), (a[3], a[4], a[5]), (a[6], a[7], a[8])
+    c0, c1, c2 = cross(r1, r2), cross(r2, r0), cross(r0, r1)
+    volume = dot(r0, c0)
+    half = 0.5 / (volume if volume > TINY else 1.0)
+    first = (0.5 * a[0] + half * c0[0], 0.5 * a[1] + half * c0[1], 0.5 * a[2] + half * c0[2])
+    second = (0.5 * a[3] + half * c1[0], 0.5 * a[4] + half * c1[1], 0.5 * a[5] + half * c1[2])
+    third = (0.5 * a[6] + half * c2[0], 0.5 * a[7] + half * c2[1], 0.5 * a[8] + half * c2[2])
+    return (*first, *second, *third), volume
+
+
+@formula
 def nearest_rotation(f):
     """The rotation R (det +1) that maximises tr(R^T F): the polar factor, also of inverted and flat elements."""
     u, _, v = signed_svd(f)

@@ -23,7 +23,7 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     applied += wind_forces(model, state.x, state.v, state.time)[0]
     # elements that are rows have their impulses among those of the joints
     rows = np.any(model.joints.joint == NO_JOINT)
-    elements = model.elements.without_springs if rows else model.elements
+    elements = (model.elements.without_springs if rows else model.elements).of_nodes
     return (1 - model.free) * (inertia + internal_forces(state, elements, warped) - applied)
 
 

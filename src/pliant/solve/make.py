@@ -9,6 +9,7 @@ from pliant.solve.dual.solver import DualSolver
 from pliant.solve.explicit import ExplicitSolver
 from pliant.solve.linear import LinearSolver
 from pliant.solve.mixed import MixedSolver
+from pliant.solve.mixed_kkt import refuse_beyond_kkt
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Dual, Explicit, Linear, Mixed, Newton, Xpbd
 from pliant.solve.resident.driven import DrivenNewton
@@ -47,7 +48,7 @@ def check_solver(options, model) -> None:
     if isinstance(options, Newton):
         _refuse_flow(model)
     elif isinstance(options, Mixed):
-        _refuse_beyond_mixed(model)
+        _refuse_beyond_mixed(options, model)
     elif isinstance(options, Dual):
         _refuse_what_is_no_rows(model, "Dual")
     elif isinstance(options, Linear):
@@ -74,14 +75,14 @@ def _refuse_torques(options, model) -> None:
 
 
 def _refuse_rods(options, model) -> None:
-    """Rods are elements of Newton's method and of symplectic steps."""
-    if not model.rods.names or isinstance(options, Newton):
+    """Rods are elements of Newton's method, of mixed and of symplectic steps."""
+    if not model.rods.names or isinstance(options, Newton | Mixed):
         return
     if isinstance(options, Explicit) and options.method == "symplectic":
         return
     raise SceneError(
-        f"rod {model.rods.names[0]!r}: rods are solved by pliant.Newton() and by pliant.Explicit(method='symplectic'), "
-        f"not by {options!r}"
+        f"rod {model.rods.names[0]!r}: rods are solved by pliant.Newton(), pliant.Mixed() and "
+        f"pliant.Explicit(method='symplectic'), not by {options!r}"
     )
 
 
@@ -133,8 +134,8 @@ def _refuse_flow(model) -> None:
             raise SceneError(f"pliant.Newton needs a plasticity max_strain below 1, got {finite.max():g}")
 
 
-def _refuse_beyond_mixed(model) -> None:
-    """Stretches of points that have a law of volumes, and nothing that flows."""
+def _refuse_beyond_mixed(options: Mixed, model) -> None:
+    """Laws that see rotations, and nothing that flows."""
     if model.elements.plastic:
         raise SceneError("pliant.Mixed has no plasticity; use pliant.Newton()")
     for own in model.elements.sets:
@@ -143,11 +144,8 @@ def _refuse_beyond_mixed(model) -> None:
                 f"pliant.Mixed is of laws that see rotations, but soft body {_first_body(model, own)!r} is {own.law}; "
                 f"use pliant.Linear() or pliant.Newton()"
             )
-        if not own.kind.mixed:
-            raise SceneError(
-                f"pliant.Mixed has no stretches for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
-                f"use pliant.Newton()"
-            )
+    if options.system == "kkt":
+        refuse_beyond_kkt(model)
 
 
 def _refuse_beyond_linear(options: Linear, model) -> None:

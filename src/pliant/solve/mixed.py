@@ -10,21 +10,29 @@ import numpy as np
 
 from pliant.elements.mixed import MixedPotential
 from pliant.solve.info import Info
+from pliant.solve.mixed_kkt import KktSystem
 from pliant.solve.newton.criteria import LARGEST_IMBALANCE, StaticCriterion, StepCriterion
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.minimise import Point, minimise
-from pliant.solve.newton.primal_system import DIRECT_WORK
+from pliant.solve.newton.primal_system import DIRECT_WORK, MOST_TRIPLES
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import Problem, Solution
 from pliant.solve.residual import residual
 
-# Part of the residual to which global systems are solved, relative to the tolerance, and its bounds.
+# Part of the residual that global systems leave: where others follow, and where there is only one, relative to the
+# tolerance and at least and at most.
 FORCING, LEAST_FORCING, LARGEST_FORCING = 0.1, 1e-6, 1e-2
+# The part of the residual that iterations on T's KKT system leave, as there.
+KKT_TOLERANCE = 1e-7
+# The matrix of a global step stays while corrections shrink by this.
+SHRINKING = 0.3
 # Iterations of a global step with joints and contacts.
 MOST_ITERATIONS = 50
 # T's penalty of the rotations: at first, and its growth in every inner iteration.
 ALPHA, GROWTH = 10.0, 1.5
+# Stiffness over mass, in a step of usual length [s], above which sheets need factors.
+LARGEST_RATIO, STEP = 1e4, 1 / 60
 # Least part of a change of stretch that is tried.
 SHORTEST = 1e-3
 
@@ -35,25 +43,30 @@ class MixedSolver(NewtonSolver):
     name = "mixed"
 
     def __init__(self, options: Mixed, model, state, direct_work: float = DIRECT_WORK):
-        super().__init__(Newton(linear=options.linear), model, state, direct_work)
+        super().__init__(Newton(linear=_linear(options, model)), model, state, direct_work)
         self.mixed = options
         self.met = True  # whether joints and contacts were, in the last global step
         self.elements = MixedPotential(model.elements, model.node_count)
+        self.kkt = KktSystem(model, self.elements, self.system.free) if options.system == "kkt" else None
+        self.assembled = False  # whether there is a matrix of this step without rows
+        self.expanded = None  # the stretches (point groups, 9, LANES) at which the laws of bodies were expanded
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of a step, impulses, and what it took."""
         potential = self._potential(problem)
-        self._expand(potential, problem.state.memory.get(self.name, {}).get("stretch"))
+        memory = problem.state.memory.get(self.name, {})
+        self._expand(potential, memory.get("stretch"))
         change = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, change)
-        return self._solved(problem, potential, criterion, potential.predicted)
+        start = potential.predicted + self.system.free * memory.get("change", 0.0)
+        return self._solved(problem, potential, criterion, self._turning_little(problem, start))
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,
         which is returned as well."""
         potential = self._potential(problem)
         self._expand(potential, None)
-        self.elements.turn(potential.x, None)
+        self.elements.turn(potential.x, None, foresee=False)
         criterion = StaticCriterion(potential, self.system, problem.before, motion)
         start = self._static_start(potential, problem.prediction.u)
         solution = self._solved(problem, potential, criterion, start)
@@ -63,12 +76,16 @@ class MixedSolver(NewtonSolver):
         elements = problem.model.elements
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = MixedPotential(elements, problem.model.node_count)
+            self.kkt = self.kkt and KktSystem(problem.model, self.elements, self.system.free)
         return super()._potential(problem)
 
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
         """Start from stretches (point groups, 9, LANES), or from those that there are."""
-        self.elements.take(stretch, potential.x)
-        self.elements.expand()
+        self.assembled = False
+        self.elements.pace(potential.h)
+        if stretch is None or stretch is not self.expanded or potential.tangled.any():
+            self.elements.take(stretch, potential.x)
+            self.elements.expand()
 
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
@@ -76,12 +93,17 @@ class MixedSolver(NewtonSolver):
         for _ in range(int(self.mixed.outer)):
             u, first = self._outer(potential, criterion, u, info)
             small = first <= self.mixed.tolerance
+            if info.residual > max(first, 1.0):  # corrections grow
+                info.straying = np.inf
+                break
             if info.residual <= self.mixed.tolerance and self._balances(potential, criterion, u, info, small):
                 info.converged = True
                 break
         solution = self._solution(problem, potential, u, info)
         solution.internal = None  # the law is asked, not its expansion
-        solution.memory = {"stretch": self.elements.stretches()}
+        stretch = self.elements.stretches()
+        solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
+        self.expanded = None if potential.tangled.any() else stretch
         return solution
 
     def _outer(
@@ -89,17 +111,18 @@ class MixedSolver(NewtonSolver):
     ) -> tuple[np.ndarray, float]:
         """Rotations and positions in turn, then stretches; where the law has no energy at these, a part of the way. And
         the first correction, relative: how far stretches were from their answer before."""
-        elements, options, u, first = self.elements, self.mixed, start, None
+        elements, options, u, first, scale = self.elements, self.mixed, start, None, None
         for k in range(int(options.inner)):
             alpha = ALPHA * GROWTH**k if options.rotation == "procrustes" and info.newton_iterations else None
-            elements.turn(self._ends(potential, u), alpha)
-            new = self._global(potential, criterion, u, info)
-            scale, change = criterion.scale(new), self.system.free * (new - u)
-            correction = self.system.quadratic(change)
-            u, info.residual = new, criterion.residual(np.zeros_like(new), correction, scale)
-            first = info.residual if first is None else first
+            age = elements.turn(self._ends(potential, u), alpha, foresee=k > 0)
+            new, correction = self._global(potential, criterion, u, info, age)
+            scale = criterion.scale(new) if scale is None else scale
+            before, info.residual = info.residual, criterion.residual(np.zeros_like(new), correction, scale)
+            u, first = new, info.residual if first is None else first
             if info.residual <= options.tolerance:
                 break
+            if k and info.residual > SHRINKING * before:
+                self.assembled = False
         u = self._touched(potential, criterion, u, info)
         before, share = elements.stretches(), 1.0
         while True:
@@ -115,39 +138,74 @@ class MixedSolver(NewtonSolver):
         """Positions (n, 3) at the end of a step with velocities u."""
         return potential.x + potential.h * u[: potential.model.node_count]
 
-    def _global(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:
-        """The velocities that minimise the quadratic with joints and contacts, so far as these are known."""
-        if potential.row_potential.rows.slices:
+    def _global(
+        self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info, age: float
+    ) -> tuple[np.ndarray, float]:
+        """The velocities that minimise the quadratic with joints and contacts, so far as these are known, and the
+        energy [J] of the correction; age: how far rotations are from those of the last matrix."""
+        if potential.row_potential.rows.slices or potential.following or self.elements.elements.on_bodies:
             return self._minimised(potential, criterion, u, info)
-        _, gradient = potential.evaluate(u)
-        self.system.take(potential.element_terms())
-        potential.assembled = potential.blocks()
-        rows, first = potential.row_potential, info.newton_iterations == 0
-        self.system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
-        forcing = min(max(FORCING * self.mixed.tolerance, LEAST_FORCING), LARGEST_FORCING)
-        change, products = self.system.solve(-gradient * self.system.free, forcing)
+        if self.kkt:
+            return self._kkt_step(potential, u, info)
+        value, gradient = potential.evaluate(u)
+        if not self.assembled or age > 1.0 or not self.elements.quadratic:
+            self._assemble(potential)
+        gradient *= self.system.free
+        change, products = self.system.solve(-gradient, self._forcing())
         info.iterations += products
         info.newton_iterations += 1
-        return u + change
+        new = u + change
+        # springs, fibres and folds are not quadratic: where the whole way is too far, Newton's method goes it
+        if not self.elements.quadratic and not potential.evaluate(new)[0] <= value + potential.blur:
+            return self._minimised(potential, criterion, u, info)
+        # conjugate gradients leave a residual that is normal to the change
+        return new, -float(self.system.dot(gradient, change))
 
-    def _minimised(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:
+    def _kkt_step(self, potential: Increment, u: np.ndarray, info: Info) -> tuple[np.ndarray, float]:
+        """The same by T's KKT system."""
+        _, gradient = potential.evaluate(u)
+        change, iterations = self.kkt.solve(potential, u, KKT_TOLERANCE)
+        info.iterations += iterations
+        info.newton_iterations += 1
+        if not self.assembled:  # the measure of corrections is that of the matrix
+            self._assemble(potential)
+        return u + change, abs(float(self.system.dot(gradient * self.system.free, change)))
+
+    def _forcing(self) -> float:
+        """How exactly a global system is solved."""
+        if self.mixed.inner > 1 or self.mixed.outer > 1:
+            return FORCING
+        return min(max(FORCING * self.mixed.tolerance, LEAST_FORCING), LARGEST_FORCING)
+
+    def _assemble(self, potential: Increment) -> None:
+        """The matrix of the quadratic, without rows."""
+        rows = potential.row_potential
+        self.system.take(potential.element_terms())
+        potential.assembled = potential.blocks()
+        self.system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x)
+        self.assembled = True
+
+    def _minimised(
+        self, potential: Increment, criterion: StepCriterion, start: np.ndarray, info: Info
+    ) -> tuple[np.ndarray, float]:
         """The same by Newton's method, which finds contacts where the step leads and meets them."""
-        point = Point(u, *potential.evaluate(u))
+        self.assembled = False
+        point = Point(start, *potential.evaluate(start))
         u, found = minimise(potential, self.system, point, criterion, self.mixed.tolerance, MOST_ITERATIONS)
         info.iterations += found.iterations
         info.newton_iterations += found.newton_iterations
         info.unsettled, self.met = found.unsettled, found.converged
-        return u
+        return u, self.system.quadratic(self.system.free * (u - start))
 
     def _touched(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:
         """Velocities u (triples, 3), or those that meet what was not in contact and would be where they lead."""
         if potential.row_potential.rows.slices or not criterion.touches:
             return u
-        potential.touch(u, *potential.evaluate(u))
+        potential.touch(u, 0.0, np.zeros_like(u))
         if potential.clear and not potential.row_potential.rows.slices:
             self.met = True
             return u
-        return self._minimised(potential, criterion, u, info)
+        return self._minimised(potential, criterion, u, info)[0]
 
     def _balances(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info, small: bool) -> bool:
         """Whether a step is in balance by the law itself, where corrections were small from the first on, and the more
@@ -158,3 +216,11 @@ class MixedSolver(NewtonSolver):
         solution.internal = None
         info.imbalance = residual(potential.problem, solution, "implicit")
         return info.imbalance <= (LARGEST_IMBALANCE if small else self.mixed.tolerance)
+
+
+def _linear(options: Mixed, model) -> str:
+    """How linear systems are solved: those of sheets that float32 iterations are too coarse for by factors."""
+    if options.linear != "auto" or not any(own.kind.stretches == "sheets" for own in model.elements.sets):
+        return options.linear
+    ratio = STEP**2 * float((model.node_stiffness / model.node_mass).max(initial=0.0))
+    return "cholesky" if ratio > LARGEST_RATIO and model.triple_count <= MOST_TRIPLES else "auto"

@@ -91,6 +91,8 @@ class Mixed(Checked):
     rotations and positions in each. tolerance: stop after a correction of at most this part of the step's motion, in
     the energy norm, if the step is in balance. rotation: "polar" (of the deformation gradient), or "procrustes" (T's
     own rule, which stalls a little short of the answer). linear: how the linear systems are solved, as of Newton.
+    system: "reduced" (positions alone, sparse and positive), or "kkt" (T's own: positions and multipliers by conjugate
+    gradients with a constant, factorised preconditioner; tets of four nodes without joints, contacts and damping).
     With outer=1 it is the method of the paper, fast and stable for any stiffness, and says so where a step has not
     converged.
     """
@@ -100,9 +102,11 @@ class Mixed(Checked):
     tolerance: float = 1e-2
     rotation: str = "polar"
     linear: str = "auto"
+    system: str = "reduced"
 
     def __post_init__(self):
         self.clean("rotation", choice, ("polar", "procrustes"))
+        self.clean("system", choice, ("reduced", "kkt"))
         self.clean("linear", choice, LINEAR)
         self.clean("tolerance", number, low=0, open_low=True)
         self.clean("outer", whole, low=1, high=MOST)

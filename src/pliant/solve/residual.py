@@ -74,9 +74,9 @@ def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np
         return potential.warped_step(elements, v, h) / h
     potential.take_plastic(elements.plastic)
     potential.take_laws(solution.tangled)
+    potential.take_bodies(state)
     if model.elements.damped:
         potential.take_frames(state.x, elements.rotation)
-    potential.take_bodies(state)
     if not model.elements.on_bodies:
         return potential.evaluate(state.x + h * v, v)[2]
     return potential.evaluate(state.x + h * v, solution.u, h * solution.u[n:])[2]
