@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo studio test test-studio test-slow test-cuda test-random test-hostile lint format bench bench-peers clean
+.PHONY: demo studio test test-studio test-slow test-cuda test-random test-hostile test-reach lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,10 @@ test-random: $(STAMP)
 # PLIANT_SECONDS (240); PLIANT_SURVEY=1 counts all kinds of failures instead of printing the smallest case of the first
 test-hostile: $(STAMP)
 	$(BIN)/python -m pytest -m hostile -s tests/hostile
+
+# which part of the code the generated cases reach, by room; slower than test-hostile
+test-reach: $(STAMP)
+	PLIANT_REACH=1 $(BIN)/python -m pytest -m hostile -s $(addprefix tests/hostile/test_,calls.py checkpoints.py commands.py mesh_files.py scene_files.py)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,11 +1,15 @@
 """What becomes machine code: kernels that Python calls; and that the rest can be called all the same."""
 
 import gc
+import shutil
+import signal
 
 import numba
 import numpy as np
+import pytest
 
 from pliant.compiler import InnerLibrary, KernelLibrary
+from pliant.interruptions import interruptions_later
 from pliant.jit import cache_folder, formula, kernel_in
 
 
@@ -75,3 +79,51 @@ def test_a_function_of_a_user_called_by_a_kernel_can_be_called_from_python(tmp_p
 
     assert kernel_in(tmp_path, halves, parallel=False)(2.0) == 4.0
     assert half(2.0) == 4.0
+
+
+def test_processes_that_compile_at_once_keep_codes_apart(tmp_path):
+    """The one is between its two files when the other writes: each loads its own code later, or none."""
+    files = [kernel_in(tmp_path, _fill)._cache._cache_file for _ in range(3)]
+    real = files[0]._save_data
+
+    def meanwhile(name, data):
+        files[1].save("floats", "code for floats")
+        real(name, data)
+
+    files[0]._save_data = meanwhile
+    files[0].save("integers", "code for integers")
+    found = {key: files[2].load(key) for key in ("integers", "floats")}
+    assert found["integers"] == "code for integers"
+    assert found["floats"] in (None, "code for floats")
+
+
+def test_code_that_cannot_be_kept_is_used_all_the_same(tmp_path):
+    """The folder has gone, and a file is in its place."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    total = kernel_in(folder, _total)
+    shutil.rmtree(folder)
+    folder.write_text("")
+    assert total(np.arange(3.0)) == 12.0
+
+
+def test_an_interruption_waits_for_the_compiler(tmp_path, monkeypatch):
+    """Ctrl-C in the midst: the function is whole, and then it is heard; a second one is heard at once."""
+    total, real = kernel_in(tmp_path, _total), KernelLibrary.finalize
+
+    def interrupted(library):
+        signal.raise_signal(signal.SIGINT)
+        real(library)
+
+    monkeypatch.setattr(KernelLibrary, "finalize", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        total(np.arange(3.0))
+    assert len(total.overloads) == 1 and total(np.arange(3.0)) == 12.0
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interruptions_later():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("first")
+        signal.raise_signal(signal.SIGINT)
+        reached.append("second")
+    assert reached == ["first"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from scene_texts import MATERIAL, SOFT, errors, put
 
 G = 9.81
+SHEET = MATERIAL + '[[cloth]]\nmesh = { grid = [1, 1], cells = 1 }\nmaterial = "rubber"\nthickness = 1e-3\n'
 
 
 def ball_on_plane(angle=0.0, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), shape=None, **options):
@@ -91,3 +93,37 @@ def test_resuming_and_other_solvers(tmp_path):
     for solver in (pl.Dual(), pl.Explicit(), pl.Xpbd()):
         with pytest.raises(pl.SceneError, match="rolling_friction, which body 'rigid1'"):
             scene.simulate(dt=1 / 120, solver=solver)
+
+
+def test_soft_bodies_and_sheets_refuse_torques(tmp_path):
+    """A torque on one side must act on the other, and nodes cannot take one."""
+    material, scene = pl.Material.corotated(1e6, 0.3, 1000), pl.Scene()
+    for key in ("rolling_friction", "torsional_friction"):
+        with pytest.raises(pl.SceneError, match=f"{key} is not available for a soft body: a torque"):
+            scene.add_soft(pl.meshes.box((1, 1, 1), 1), material, **{key: 1e-3})
+        with pytest.raises(pl.SceneError, match=f"{key} is not available for a sheet: a torque"):
+            scene.add_cloth(pl.meshes.grid((1, 1), 1), material, 1e-3, **{key: 1e-3})
+        with pytest.raises(TypeError, match=key):
+            scene.contact(pl.world, pl.world, **{key: 1e-3})
+        for where, body in (("soft[0]", SOFT), ("cloth[0]", SHEET)):
+            (line,) = errors(put(tmp_path, body + f"{key} = 1e-3\n"))
+            assert line.startswith(where) and f"{key} is not available" in line
+
+
+def test_contacts_with_soft_bodies_have_no_torque_and_say_so():
+    """A ball that turns on the spot on a soft block: nothing would take the torque, so none acts."""
+    spins = []
+    for reach in (None, 5e-2):
+        scene = pl.Scene()
+        scene.add_soft(pl.meshes.box((1, 1, 0.2), (2, 2, 1)), pl.Material.corotated(1e6, 0.3, 1000)).pin("z < 0.01")
+        ball = scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0.5, 0.5, 0.301), torsional_friction=reach)
+        sim = scene.simulate(1 / 120, solver=pl.Newton(tolerance=1e-6)) if reach is None else said(scene)
+        sim.set_twist(ball, (0, 0, 0), angular_velocity=(0, 0, 5.0))
+        spins.append(sim.step(20).twist(ball)[1])
+        assert len(sim.contacts.points)
+    np.testing.assert_array_equal(*spins)
+
+
+def said(scene) -> pl.Simulation:
+    with pytest.warns(UserWarning, match="act between rigid bodies: where 'rigid1' touches the soft body 'soft0'"):
+        return scene.simulate(1 / 120, solver=pl.Newton(tolerance=1e-6))

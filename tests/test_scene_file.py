@@ -144,7 +144,7 @@ def test_same_sees_every_difference():
         lambda s: s.find("beam").pin([0]),
         lambda s: setattr(s.find("box"), "collide", False),
         lambda s: s.joints.pop(),
-        lambda s: setattr(s.find("beam"), "mesh", pl.meshes.box((1, 0.2, 0.3), cells=(4, 3, 2))),
+        lambda s: s.find("beam").put(mesh=pl.meshes.box((1, 0.2, 0.3), cells=(4, 3, 2))),
     ]
     for change in changes:
         other = rich_scene()

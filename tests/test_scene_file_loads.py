@@ -112,7 +112,7 @@ def test_what_only_python_can_say_cannot_be_saved(tmp_path):
     beam.traction("all", lambda time: (0, 0, time))
     beam.pressure("all", lambda time: time)
     clay = scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), RUBBER, name="clay")
-    clay.material = SimpleNamespace(law="custom", energy=None)
+    clay.put(material=SimpleNamespace(law="custom", energy=None))
     with pytest.raises(pl.SceneError) as caught:
         save(scene, tmp_path / "a.toml")
     function = "a Python function of time cannot be saved to a file; use pliant.Keyframes(times, values) instead"
@@ -132,7 +132,7 @@ def test_same_compares_laws_made_from_functions():
     scenes = [pl.Scene() for _ in range(3)]
     laws = [SimpleNamespace(law="custom", energy=energy) for energy in (min, min, max)]
     for scene, law in zip(scenes, laws):
-        scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), RUBBER).material = law
+        scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), RUBBER).put(material=law)
     assert same(scenes[0], scenes[1])
     assert not same(scenes[0], scenes[2])
 

@@ -203,7 +203,7 @@ def test_same_sees_other_points_and_heights():
     scene = all_of_them()
     for name, shape in (("hills", pl.Heightfield(hills(3, 4) / 6, (4, 1 / 3))), ("rock", pl.Hull(TETRAHEDRON))):
         other = all_of_them()
-        other.find(name).shape = shape
+        other.find(name).put(shape=shape)
         assert same(scene, all_of_them()) and not same(scene, other)
 
 

@@ -90,7 +90,11 @@ def file_path(value, name: str = "path") -> Path:
     """The path of a file: a text or something like pathlib.Path."""
     if not isinstance(value, str | os.PathLike) or not isinstance(text := os.fspath(value), str):
         raise refusal(name, "a text or a pathlib.Path", value)
-    if not text or "\0" in text:
+    try:
+        bad = not text or b"\0" in os.fsencode(text)
+    except UnicodeEncodeError:  # half of a character
+        bad = True
+    if bad:
         raise refusal(name, "the path of a file", value)
     return Path(text)
 

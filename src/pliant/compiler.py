@@ -7,11 +7,12 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 
 import contextlib
 import gc
+from hashlib import sha256
 from types import CodeType
 
 from llvmlite.binding import Linkage
 from numba.core import ir
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
@@ -21,6 +22,8 @@ from numba.core.typed_passes import NativeLowering, NativeParforLowering, Nopyth
 from numba.core.types import Integer, int64, unliteral
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
+
+from pliant.interruptions import interruptions_later
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
@@ -270,7 +273,14 @@ class _Dispatcher(CPUDispatcher):
 
 class _CacheFile(IndexDataCacheFile):
     """Compiled code on disk. What cannot be read, because it is damaged or names classes that are no longer there, is
-    compiled again."""
+    compiled again; what cannot be written, because the disk is full or the folder has gone, is used without."""
+
+    def save(self, key, data) -> None:
+        """Keep code under a name that is its own: Numba numbers names, and two processes may take one for two codes."""
+        name = f"{self._index_name.removesuffix('.nbi')}.{sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        with contextlib.suppress(OSError):
+            self._save_data(name, data)
+            self._save_index(self._load_index() | {key: name})
 
     def _load_index(self):
         try:
@@ -283,6 +293,14 @@ class _CacheFile(IndexDataCacheFile):
             return super().load(key)
         except Exception:
             return None
+
+
+class _Cache(FunctionCache):
+    """The compiled code of one function on disk."""
+
+    def _save_overload(self, sig, data) -> None:
+        with contextlib.suppress(OSError):  # the folder cannot be made
+            super()._save_overload(sig, data)
 
 
 class Kernel(_Dispatcher):
@@ -301,7 +319,13 @@ class Kernel(_Dispatcher):
 
     def enable_caching(self) -> None:
         super().enable_caching()
+        self._cache.__class__ = _Cache
         self._cache._cache_file.__class__ = _CacheFile
+
+    def compile(self, sig):
+        """Compile, or load; Ctrl-C waits for it, because an exception in the midst of LLVM's work may crash it."""
+        with interruptions_later():
+            return super().compile(sig)
 
     def get_call_template(self, args, kws):
         """What the inner function returns for such arguments, with one kind of integers: int64, not constants."""

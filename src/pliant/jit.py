@@ -25,12 +25,23 @@ from pathlib import Path
 # region.
 os.environ.setdefault("GOMP_SPINCOUNT", "4000")
 
-import numba
-from llvmlite.binding import get_host_cpu_name
-from numba import config
-
-from pliant.compiler import compiled
 from pliant.errors import SceneError
+
+# More threads than any machine has.
+MOST_THREADS = 1024
+
+_threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
+if re.fullmatch(r"[+-]?\d+", _threads) and not 1 <= float(_threads) <= MOST_THREADS:
+    # Numba would say so in a traceback, or crash
+    raise SceneError(
+        f"the environment variable NUMBA_NUM_THREADS must be from 1 to {MOST_THREADS}, it is {_threads:.20}"
+    )
+
+import numba  # noqa: E402
+from llvmlite.binding import get_host_cpu_name  # noqa: E402
+from numba import config  # noqa: E402
+
+from pliant.compiler import compiled  # noqa: E402
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
@@ -275,9 +286,38 @@ def thread_count(threads: int | None, groups: int) -> int:
     return threads or most
 
 
+def check_threads() -> None:
+    """Refuse layers of threads that are not there, and processes that were forked from one whose threads had begun:
+    they would end without a word."""
+    if _FORKED:
+        raise SceneError(
+            "this process was forked from one that has simulated already, and its threads did not come along; start "
+            'processes afresh, with multiprocessing.set_start_method("spawn")'
+        )
+    try:
+        numba.get_num_threads()  # begins them
+    except ValueError as error:
+        raise SceneError(f"the environment variable NUMBA_THREADING_LAYER: {' '.join(str(error).split())}") from None
+
+
+_FORKED: list[int] = []
+"""This process, if it was forked from one whose threads had begun."""
+
+
+def _note_fork() -> None:
+    with contextlib.suppress(ValueError):  # no threads yet
+        if numba.threading_layer() == "omp":
+            _FORKED.append(os.getpid())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
 @contextlib.contextmanager
 def use_threads(count: int):
     """Run with that many threads, then as before."""
+    check_threads()
     before = numba.get_num_threads()
     numba.set_num_threads(count)
     try:

@@ -1,11 +1,16 @@
 """A running simulation: stepping, reading, setting, saving."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from threading import Lock
 
 import numpy as np
 
 from pliant.checks import choice, number, numbers, shown, unit_quaternion, vector, whole
 from pliant.errors import DeviceError, SceneError, about
+from pliant.jit import check_threads
 from pliant.meshes import TriMesh
 from pliant.model.build import build
 from pliant.model.overlaps import crossing_pairs, warn_of_crossings
@@ -46,6 +51,8 @@ class Simulation(FieldReaders):
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
         if not isinstance(scene, Scene):
             raise SceneError(f"a simulation needs a pliant.Scene, got {shown(scene)}")
+        with about("threads"):
+            check_threads()
         self.given, self.dt = Described(scene), number(dt, "dt", low=0, open_low=True)
         self.scene = self.given.kept
         self.solver = Newton() if solver is None else solver
@@ -57,7 +64,7 @@ class Simulation(FieldReaders):
             self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
         with about("solver"):
             self.working_solver = make_solver(self.solver, self.model, self.state, precision)
-        self.info = None
+        self.info, self._stepping = None, Lock()
 
     @property
     def time(self) -> float:
@@ -69,12 +76,34 @@ class Simulation(FieldReaders):
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
         self.check_unchanged()
         for _ in range(whole(n, "the number of steps", 0)):
-            before = self.state.crossing
-            state, info = self.thread_choice.run(lambda: advance(self.model, self.state, self.working_solver, self.dt))
-            check_state(self.model, state)
-            self.state, self.info = state, info
+            with self._alone():
+                before = self.state.crossing
+                step = partial(advance, self.model, self.state, self.working_solver, self.dt)
+                state, info = self.thread_choice.run(step)
+                check_state(self.model, state)
+                self.check_unchanged()
+                self.state, self.info = state, info
             warn_of_crossings(self.model, before, self.state.crossing)
         return self
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Take one step at a time."""
+        if not self._stepping.acquire(blocking=False):
+            raise SceneError(
+                "this simulation is in the midst of a step, taken by another thread or by what called this function; "
+                "its steps come one after the other"
+            )
+        try:
+            yield
+        finally:
+            self._stepping.release()
+
+    def __reduce__(self):
+        raise SceneError(
+            "a simulation is not copied or pickled: write sim.checkpoint(path), and pliant.resume(path) as often as "
+            "you want one more"
+        )
 
     def run(self, seconds: float, every: int = 1, progress: bool | None = None) -> Run:
         """Advance by `seconds` as the result is looped over, giving this simulation after every `every` steps; a

@@ -2,14 +2,13 @@
 
 import inspect
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-
-import numpy as np
 
 import pliant as pl
 from pliant.scene import bodies, rods
 from pliant.scene import cloth as sheets
+from pliant.scene.sealed import Sealed
 
 OPTIONS = {
     "add_soft": bodies.Soft,
@@ -19,7 +18,7 @@ OPTIONS = {
 }
 """Classes whose fields are the options of calls that take any."""
 
-LEFT_OUT = (".trusted", ".mass_properties", ".make_bodies")
+LEFT_OUT = (".trusted", ".mass_properties", ".make_bodies", ".put", ".seal", ".open_copy", ".with_motor")
 """Methods for pliant itself."""
 
 LOOKS = ("size", "color", "camera", "caption", "joints", "contacts")
@@ -77,102 +76,6 @@ def world(folder: Path | None = None, joints: bool = True) -> World:
     return World(scene, soft, ball, block, hinge, slider, both, pin, Path(folder or tempfile.gettempdir()))
 
 
-def samples(w: World) -> dict[str, list]:
-    """Values that fit, by the name of the parameter they fit."""
-    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    mesh = pl.meshes.box((1, 1, 1), 1)
-    material = pl.Material.linear(1e5, 0.3, 1000)
-    dress = [] if w.rod is None else [w.cloth, w.rod, w.rod[1]]
-    return {
-        "scene": [w.scene],
-        "mesh": [mesh, mesh.surface(), pl.meshes.grid((1, 1), 1)],
-        "material": [material, pl.Material.corotated(1e5, 0.3, 1000)],
-        "shape": [pl.Sphere(0.2), pl.Plane()],
-        "body": [w.soft, w.ball, w.block, *dress],
-        "a": [w.ball, w.soft, w.block, pl.world, *dress],
-        "b": [w.block, w.soft, w.ball, pl.world, *dress],
-        "first": [w.hinge, w.ball, w.screw_joint, w.soft],
-        "second": [w.slider, w.hinge, w.block],
-        "joint": [w.hinge, w.slider, pl.Ball(w.ball, w.block, (3, 0, 0.5))],
-        "holder": [w.pin, w.hinge],
-        "sim": [w.simulated] if w.sim is None else [w.sim],
-        "at": [(3, 0, 0.5), ((3, 0, 0), (3, 0, 1)), "nodes", "elements"],
-        "axis": [(0, 0, 1)],
-        "second_axis": [(1, 0, 0)],
-        "path": [[(w.ball, (3, 0, 0)), (w.block, (3, 0, 1))], str(w.folder / "case.png"), str(w.folder / "case.npz")],
-        "names": [["case.vtu"], ["case.pvd"]],
-        "folder": [str(w.folder)],
-        "nodes": ["all", [0, 1], "x < 0.1"],
-        "faces": ["all", [0]],
-        "vector": [(0, 0, 1)],
-        "pressure": [10.0],
-        "points": [points],
-        "tets": [np.array([[0, 2, 1, 3]])],
-        "triangles": [np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])],
-        "heights": [np.zeros((2, 2))],
-        "size": [(1, 1), (1, 1, 1), (64, 48)],
-        "cells": [1, 2],
-        "energy": [lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2],
-        "parameters": [{"mu": 1e5, "k": 1e6}],
-        "times": [(0, 1)],
-        "values": [((0, 0, 0), (0, 0, 1)), (0, 1)],
-        "solver": [pl.Newton(), pl.Dual(), pl.Mixed(), None],
-        "x": [np.array(mesh.points)],
-        "v": [np.zeros((8, 3))],
-        "position": [(0, 0, 3), 0.5],
-        "velocity": [(0, 0, 0.1), 0.5],
-        "angular_velocity": [(0, 0, 0.1)],
-        "rotation": [(1, 0, 0, 0)],
-        "motor": [pl.Motor(velocity=1.0)],
-        "limits": [(-1, 1)],
-        "twist": [(-1, 1)],
-        "length": [0.5, 1.0],
-        "law": ["linear", "springs"],
-        "name": ["ball", "new"],
-        "dt": [0.01],
-        "seconds": [0.01],
-        "n": [1, 2],
-        "radius": [0.1],
-        "height": [0.2],
-        "young": [1e5],
-        "poisson": [0.3, 0.25],
-        "density": [1000.0],
-        "mass": [1.0, "lumped"],
-        "static": [True],
-        "coordinate": ["angle", None],
-        "plasticity": [pl.Plasticity(0.1, 1.0, 0.5)],
-        "tolerance": [1e-3],
-        "stiffness": [100.0],
-        "ratio": [2.0],
-        "lead": [0.1],
-        "threads": [1, None],
-        "device": ["cpu"],
-        "precision": ["float64"],
-        "progress": [False],
-        "camera": [None, {"eye": (3, -5, 2)}],
-        "free": [pl.Coordinate(friction=1.0), None],
-        "travel": [pl.Coordinate()],
-        "angle": [pl.Coordinate()],
-        "color": ["stress", "none"],
-        "mode": [0],
-        "k": [0],
-        "thickness": [0.001],
-        "kind": ["circle", "tube", "rectangle"],
-        "sizes": [(0.01,), (0.02, 0.01)],
-        "section": [pl.Section.rectangle(0.02, 0.01), None],
-        "inner": [0.005],
-        "edges": [[(0, 1), (0, 2), (0, 3)], None],
-        "segments": [1, 3],
-        "normal": [(1, 2, 3)],
-        "curvature": [(0.1, 0, 0.2)],
-        "stretched": [1.1],
-        "point": [0, 3],
-        "fibres": [pl.Fibres((1, 0, 0), 1e5), ()],
-        "direction": [(1, 0, 0)],
-        "drawing": [mesh.surface()],
-    }
-
-
 def callables(w: World) -> dict[str, object]:
     """Public names with what they call: classes, functions, and methods of things in a world."""
     found = {}
@@ -196,11 +99,33 @@ def callables(w: World) -> dict[str, object]:
         things |= {"cloth": w.cloth, "rod": w.rod, "point": w.rod[1]}
     if w.sim is not None:
         things["sim"] = w.sim
+        things["recorder"] = pl.Recorder(w.sim, w.folder, ["case.vtu"])
+    things |= {"hinge": w.hinge, "section": pl.Section.tube(0.02, 0.01), "motor": pl.Motor(velocity=1.0)}
     for label, thing in things.items():
         for own in dir(type(thing)):
-            if not own.startswith("_") and inspect.isfunction(inspect.getattr_static(type(thing), own)):
+            if not own.startswith(("_", "check_")) and inspect.isfunction(inspect.getattr_static(type(thing), own)):
                 found[f"{label}.{own}"] = getattr(thing, own)
-    return {name: value for name, value in found.items() if not name.endswith(LEFT_OUT)}
+    return {name: value for name, value in found.items() if not name.endswith(LEFT_OUT)} | assignments(w)
+
+
+def assignments(w: World) -> dict[str, object]:
+    """What assigns to the fields of things of a scene."""
+    found = {}
+    for label, thing in vars(w).items():
+        for field in fields(thing) if is_dataclass(thing) and isinstance(thing, Sealed) else ():
+            if not field.name.startswith("_"):
+                found[f"{label}.{field.name} = "] = assigning(thing, field.name)
+    return found
+
+
+def assigning(thing, name: str):
+    """A function with one parameter, which it assigns."""
+
+    def assign(**given) -> None:
+        setattr(thing, name, given[name])
+
+    assign.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)])
+    return assign
 
 
 def parameters(name: str, function) -> dict[str, inspect.Parameter]:

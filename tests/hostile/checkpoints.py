@@ -74,3 +74,10 @@ def packed(contents: bytes) -> bytes:
         for entry in old.infolist():
             new.writestr(entry.filename, old.read(entry))
     return file.getvalue()
+
+
+def simulation_of(script: str) -> pl.Simulation:
+    """The simulation that a script makes before it loops."""
+    names: dict = {}
+    exec(script.partition("while")[0], names)
+    return names["sim"]

@@ -4,7 +4,6 @@ import contextlib
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -67,15 +66,53 @@ def wait_for(pattern: str, folder: Path, seconds: float = 120.0) -> None:
         time.sleep(0.01)
 
 
-def kill_at_random(folder: Path, chance: random.Random) -> None:
-    """Run, and kill the process without warning after some frames."""
-    process = start("run", put(folder, seconds=30), "--out", folder / "out", "--json")
+def kill(process: subprocess.Popen) -> None:
+    """End a process without warning."""
+    process.kill()  # nothing, if it has ended
+    process.communicate()
+
+
+def kill_at_random(folder: Path, chance: random.Random, whole: float) -> bool:
+    """Run, and kill the process without warning: at any moment of the time [s] that the whole run takes, or soon after
+    the first frame; whether it had ended before."""
+    process = start("run", put(folder), "--out", folder / "out", "--checkpoint", "end.npz", "--json")
     try:
-        wait_for("out/case.pvd", folder)
-        time.sleep(chance.uniform(0, 0.6))
+        if chance.random() < 0.5:
+            wait_for("out/case.pvd", folder)
+            time.sleep(chance.uniform(0, 0.4 * whole))
+        else:
+            time.sleep(chance.uniform(0, whole))
+        return process.poll() is not None
     finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        kill(process)
+
+
+SAVING = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import pliant as pl
+scene = pl.Scene()
+beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (4, 1, 1)), pl.Material.corotated(1e5, 0.3, 1000))
+beam.pin("x < 0.01")
+sim = scene.simulate(0.01)
+while sim.state.step < int(sys.argv[2]):
+    sim.step().checkpoint(sys.argv[1])
+    sim.save(sys.argv[1] + ".vtu")
+    print(sim.state.step, flush=True)
+"""
+
+
+def kill_while_saving(folder: Path, chance: random.Random, steps: int) -> int:
+    """Steps with a checkpoint after each, killed on the way; the last step whose checkpoint was written for sure."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", SAVING, str(folder / "a.npz"), str(steps)], **pipes)
+    try:
+        wait_for("a.npz", folder)
+        time.sleep(chance.uniform(0, 0.3))
+    finally:
+        process.kill()
+        said = process.communicate()[0]
+    return int((said.split() or ["0"])[-1])
 
 
 def check_whole(folder: Path) -> int:
@@ -85,7 +122,7 @@ def check_whole(folder: Path) -> int:
     files = [path for path in folder.rglob("*") if path.is_file() and ".tmp" not in path.name]
     for path in files:
         if path.suffix == ".vtu" and "ball" not in path.name:
-            assert len(read(path).points)
+            assert len(read(path, repair=True).points)  # of the last state, with surfaces of rigid bodies
         elif path.suffix == ".vtu":
             assert path.read_text().endswith("</VTKFile>\n")
         elif path.suffix == ".pvd":
@@ -96,6 +133,19 @@ def check_whole(folder: Path) -> int:
             with np.load(path) as stored:
                 assert all(stored[name] is not None for name in stored.files)
     return len(files)
+
+
+def same_frames(folder: Path, reference: Path) -> int:
+    """A series that was cut short has the first frames of a whole one, all bits of them; at most one of each body is
+    not listed yet. How many frames there are."""
+    series = folder / "case.pvd"
+    listed = re.findall(r'file="([^"]+)"', series.read_text()) if series.exists() else []
+    assert listed == re.findall(r'file="([^"]+)"', (reference / "case.pvd").read_text())[: len(listed)]
+    there = [path for path in folder.rglob("case_*.vtu") if ".tmp" not in path.name]
+    for path in there:
+        assert path.read_bytes() == (reference / path.relative_to(folder)).read_bytes(), path
+    assert len(there) - len(listed) <= 2, "more than the running frame is lost"
+    return len(listed)
 
 
 @contextlib.contextmanager

@@ -8,10 +8,15 @@ import time
 import warnings
 from pathlib import Path
 
+from numba.core import event
+
 import pliant as pl
 
 SECONDS, MEGABYTES = 2.0, 500
 """What a case may take: processor time [s], and memory beyond what was there before [MB]."""
+
+PATIENCE = 20 if os.environ.get("PLIANT_REACH") else 1
+"""Code that is traced is slower."""
 
 SEED = int(os.environ.get("PLIANT_SEED", "0"))
 CASES = int(os.environ.get("PLIANT_CASES", "300"))
@@ -32,12 +37,34 @@ class TooLarge(BaseException):
     """A case took more than its memory."""
 
 
+class Compiling(event.Listener):
+    """Stops the clock of a case while code is compiled: that is done once on a machine, and an exception in the midst
+    of Numba's compiler would leave it with half a function."""
+
+    def __init__(self):
+        self.depth, self.left = 0, 0.0
+
+    def on_start(self, event) -> None:
+        self.depth += 1
+        if self.depth == 1:
+            self.left, _ = signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def on_end(self, event) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.left:
+            signal.setitimer(signal.ITIMER_PROF, self.left)
+
+
+COMPILING = Compiling()
+event.register("numba:compiler_lock", COMPILING)
+
+
 @contextlib.contextmanager
 def limited(seconds: float = SECONDS, megabytes: float = MEGABYTES):
     """Let a block take so much processor time and memory; it may end well or in a PliantError, and in nothing else."""
     before = _peak()
     previous = signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE * seconds)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -52,7 +79,9 @@ def limited(seconds: float = SECONDS, megabytes: float = MEGABYTES):
 
 
 def _stop(*_):
-    raise TooLong
+    if not COMPILING.depth:
+        raise TooLong
+    COMPILING.left = 1e-3  # it came as compiling began
 
 
 def _peak() -> float:
@@ -122,5 +151,5 @@ def _note(kinds: dict, error: BaseException, notes: list[str]) -> None:
     kind = f"{type(error).__name__} at {frames[-1] if frames else '?'}"
     if isinstance(error, TooLong):
         kind = f"TooLong in {frames[min(2, len(frames) - 1)] if frames else '?'}"
-    times, example = kinds.get(kind, (0, f"{error!s:.200} | {' '.join(notes):.700}"))
+    times, example = kinds.get(kind, (0, f"{error!s:.200} | {' '.join(notes)}"))
     kinds[kind] = (times + 1, example)

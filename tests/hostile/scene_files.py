@@ -3,108 +3,19 @@ mutation of good ones."""
 
 import json
 import tomllib
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from bases import BASES
 from mutations import bytes_mutated
 from pliant.scene_file import joints, loads, rods, run, schema
 from pliant.scene_file.values import Table
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.toml"))
-SMALL = b"""format = 1
-[run]
-dt = 0.01
-seconds = 0.1
-output = [".vtu"]
-[materials.rubber]
-law = "corotated"
-young = 1e5
-poisson = 0.3
-density = 1000
-[[soft]]
-name = "beam"
-material = "rubber"
-mesh = { box = [1, 0.2, 0.2], cells = [2, 1, 1] }
-[[soft.pin]]
-nodes = "x < 0.01 and z >= 0"
-velocity = { times = [0, 1], values = [[0, 0, 0], [0, 0, 1]] }
-[[soft.pressure]]
-faces = { halfspace = { point = [0, 0, 0.2], normal = [0, 0, 1] } }
-pressure = 100
-[[rigid]]
-name = "ball"
-shape = { sphere = 0.1 }
-density = 500
-position = [0.5, 0.1, 1]
-[[rigid]]
-name = "block"
-shape = { box = [0.2, 0.2, 0.2] }
-mass = 1
-position = [0.5, 0.1, 2]
-[[rigid]]
-name = "floor"
-shape = { plane = [0, 0, 1] }
-static = true
-position = [0, 0, -1]
-[[joint]]
-type = "hinge"
-name = "pivot"
-a = "ball"
-b = "block"
-at = [0.5, 0.1, 1.5]
-axis = [0, 1, 0]
-limits = [-1, 1]
-motor = { velocity = 1, max_torque = 3 }
-[[joint]]
-type = "ball"
-a = "ball"
-b = "beam"
-at = [0.5, 0.1, 0.2]
-[[contact]]
-between = ["ball", "floor"]
-friction = 0.3
-"""
-DRESSED = (
-    SMALL
-    + b"""[[cloth]]
-name = "flag"
-material = "rubber"
-thickness = 0.001
-mesh = { grid = [1, 1], cells = [2, 1] }
-position = [0, 5, 0]
-thins = false
-fibres = [{ direction = [1, 0, 0], young = 1e5 }]
-[[cloth.clamp]]
-nodes = "x < 0.01"
-[[cloth.wind]]
-velocity = [0, 1, 0]
-drag = 0.5
-[[rod]]
-name = "cable"
-points = [[6, 0, 0], [6, 1, 0], [6, 1, 1]]
-segments = 2
-section = { tube = [0.02, 0.01] }
-material = "rubber"
-curvature = [0.1, 0, 0.2]
-normal = [1, 0, 0]
-straight = true
-stretched = 1.01
-[[rod.clamp]]
-point = 0
-angular_velocity = { times = [0, 1], values = [[0, 0, 0], [0, 0, 1]] }
-[[rod.force]]
-point = 4
-vector = [0, 0, 1]
-[[joint]]
-type = "ball"
-a = "cable.4"
-b = "world"
-at = [6, 1, 1]
-"""
-)
 ODD = (None, True, 0, 1, -1, 2, 3, 1e-200, 1e200, 10**30, 1e308, "", "a", "ball", "beam", "x < 0.5", "x" * 400, [], {})
 ODD += ([1, 2], [0, 0, 0], [1, 2, 3], [1, 0, 0, 0], ["ball", "beam"], [[0, 0, 0], [1, 1, 1]], {"a": 1}, "world")
 ODD += ({"times": [0, 1], "values": [1, 2]}, {"box": [[0, 0, 0], [1, 1, 1]]}, [{}], [[[]]], "all", "../a.msh")
@@ -117,10 +28,15 @@ def tables(module) -> list[type[Table]]:
 
 
 @cache
+def every_table() -> list[list[str]]:
+    """The keys of each table."""
+    return [sorted(own.model_fields) for module in (schema, joints, loads, rods, run) for own in tables(module)]
+
+
+@cache
 def known_keys() -> list[str]:
     """All keys of all tables."""
-    found = {key for module in (schema, joints, loads, rods, run) for own in tables(module) for key in own.model_fields}
-    return sorted(found)
+    return sorted({key for keys in every_table() for key in keys})
 
 
 @cache
@@ -136,51 +52,66 @@ def seen() -> dict[str, list[Any]]:
             if isinstance(entry, dict | list):
                 walk(entry)
 
-    for text in [DRESSED, *(path.read_bytes() for path in EXAMPLES)]:
+    for text in [*BASES.values(), *(path.read_bytes() for path in EXAMPLES)]:
         walk(tomllib.loads(text.decode()))
     return found
 
 
 def value_of(draw, key: str, depth: int) -> Any:
-    """A value for a key: one that was seen there, an odd one, or a table of any keys."""
+    """A value for a key: one that was seen there, an odd one, or a table."""
     kind = draw(st.integers(0, 5))
     usual = seen().get(key, [])
     if kind < 4 and usual:
-        return usual[draw(st.integers(0, len(usual) - 1))]
+        return deepcopy(usual[draw(st.integers(0, len(usual) - 1))])
     if kind == 5 and depth < 3:
-        return table_of(draw, known_keys(), depth + 1)
-    return ODD[draw(st.integers(0, len(ODD) - 1))]
+        return table_of(draw, depth + 1)
+    return deepcopy(ODD[draw(st.integers(0, len(ODD) - 1))])
 
 
-def table_of(draw, keys: list[str], depth: int = 0) -> dict:
-    """A table with some of some keys."""
-    chosen = draw(st.lists(st.sampled_from(keys), max_size=6, unique=True))
+def table_of(draw, depth: int = 0) -> dict:
+    """A table with some of the keys of one in the schema."""
+    keys = draw(st.sampled_from(every_table()))
+    chosen = draw(st.lists(st.sampled_from(keys), max_size=6, unique=True)) if keys else []
     return {key: value_of(draw, key, depth) for key in chosen}
 
 
-def varied(draw, value: Any, depth: int = 0) -> Any:
-    """A good value with a few places changed."""
-    if isinstance(value, dict):
-        kept = {key: varied(draw, entry, depth + 1) for key, entry in value.items() if draw(st.integers(0, 30)) != 30}
-        if draw(st.integers(0, 12)) == 12:
-            key = draw(st.sampled_from(known_keys()))
-            kept[key] = value_of(draw, key, depth)
-        return kept
-    if isinstance(value, list):
-        return [varied(draw, entry, depth + 1) for entry in value] * (1 + (draw(st.integers(0, 40)) == 40))
-    return ODD[draw(st.integers(0, len(ODD) - 1))] if draw(st.integers(0, 40)) == 40 else value
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every (table or array, key or number) in a value."""
+    entries = list(value.items() if isinstance(value, dict) else enumerate(value))
+    found = [(value, key) for key, _ in entries]
+    for _, entry in entries:
+        if isinstance(entry, dict | list):
+            found += places(entry)
+    return found
+
+
+def change(draw, data: dict) -> None:
+    """One thing in good tables is left out, said twice, added or becomes another."""
+    every = places(data)
+    if not every:
+        return
+    holder, key = every[draw(st.integers(0, len(every) - 1))]
+    kind = draw(st.integers(0, 4))
+    if kind == 0:
+        del holder[key]
+    elif kind == 1 and isinstance(holder, list):
+        holder.insert(key, deepcopy(holder[key]))
+    elif kind == 2 and isinstance(holder, dict):
+        new = draw(st.sampled_from(known_keys()))
+        holder[new] = value_of(draw, new, 0)
+    else:
+        holder[key] = value_of(draw, key if isinstance(key, str) else "", 0)
 
 
 @st.composite
 def by_grammar(draw) -> bytes:
     """A file whose tables and keys are those of the schema."""
-    base = draw(st.sampled_from((SMALL, DRESSED)))
-    data = varied(draw, tomllib.loads(base.decode()))
+    data = tomllib.loads(draw(st.sampled_from(list(BASES.values()))).decode())
+    for _ in range(draw(st.integers(0, 3))):
+        change(draw, data)
     for key in ("soft", "rigid", "cloth", "rod", "joint", "contact"):
-        if draw(st.integers(0, 6)) == 6:
-            data.setdefault(key, [])
-            if isinstance(data[key], list):
-                data[key].append(table_of(draw, known_keys()))
+        if draw(st.integers(0, 29)) == 29 and isinstance(data.setdefault(key, []), list):
+            data[key].append(table_of(draw))
     return "\n".join(written(data)).encode()
 
 
@@ -202,4 +133,4 @@ def toml(value: Any) -> str:
 
 def by_mutation():
     """A good file, changed as a text."""
-    return bytes_mutated([SMALL, *[DRESSED] * 3, *(path.read_bytes() for path in EXAMPLES)])
+    return bytes_mutated([*2 * list(BASES.values()), *(path.read_bytes() for path in EXAMPLES)])

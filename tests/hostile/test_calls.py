@@ -7,6 +7,7 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import strategies as st  # noqa: E402
 
 import calls  # noqa: E402
+import fitting  # noqa: E402
 import limits  # noqa: E402
 import pliant as pl  # noqa: E402
 from mutations import VALUES  # noqa: E402
@@ -27,7 +28,7 @@ COUNT = {"cases": 0, "calls": 0, "refused": 0}
 
 def arguments(draw, w, name: str, function) -> dict:
     """Arguments for a call: those that must be there, and some others; some of them hostile."""
-    known, chosen = calls.samples(w), {}
+    known, chosen = fitting.samples(w), {}
     for key, parameter in calls.parameters(name, function).items():
         needed = parameter.default is parameter.empty
         if not needed and draw(st.integers(0, 2), label=f"leave out {key}") != 2:
@@ -55,7 +56,7 @@ def one_case(draw, note, folder) -> None:
 def one_call(draw, note, w: calls.World, name: str) -> None:
     """One call; what it leaves is then simulated for a step."""
     COUNT["calls"] += 1
-    if name.startswith("sim.") or name == "Recorder":
+    if name.startswith(("sim.", "recorder.")) or name == "Recorder":
         w.simulated()
     function = calls.callables(w)[name]
     given = arguments(draw, w, name, function)
@@ -85,7 +86,10 @@ def follow(w: calls.World, name: str, result) -> None:
         w.scene.add_cloth(pl.meshes.grid((1, 1), 1), pl.Material.corotated(1e6, 0.3, 300), 0.001, fibres=result)
     if name in ("Sphere", "Box", "Capsule", "Cylinder", "Cone", "Hull", "Mesh"):
         w.scene.add_rigid(result, density=1000, position=(0, 0, 9))
-    if not name.startswith(("sim.", "mesh", "surface")):
+    if name == "scene.modes":
+        result.save(w.folder / "mode.png", len(result) - 1)
+        result.shape(w.soft, 0)
+    if not name.startswith(("sim.", "recorder.", "mesh", "surface")):
         w.scene.simulate(0.01).step()
     if name.startswith("sim.") and not name.endswith(".run"):
         w.sim.step()

@@ -94,3 +94,23 @@ def test_scene_files(words, tmp_path, monkeypatch):
     with pytest.raises(pl.PliantError) as error:
         scene_file.read(path)
     assert str(path) in str(error.value) and words in str(error.value)
+
+
+def beam_and_rod(with_rod: bool) -> tuple:
+    """A pinned beam, with or without a damped rod beside it."""
+    scene = pl.Scene()
+    pin = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (4, 1, 1)), CLOTH).pin("x < 0.01")
+    if with_rod:
+        soft = pl.Material.linear(1e6, 0.3, 1000, damping=0.01)
+        scene.add_rod([(0, 3, 0), (1, 3, 0)], soft, 0.01, segments=3).clamp(0)
+    return scene, pin
+
+
+def test_reactions_and_explicit_steps_of_soft_bodies_beside_rods():
+    """A rod that touches nothing changes nothing for the beam."""
+    for solver, dt in ((pl.Newton(tolerance=1e-9), 0.01), (pl.Explicit(), 1e-5)):
+        found = []
+        for with_rod in (False, True):
+            scene, pin = beam_and_rod(with_rod)
+            found.append(scene.simulate(dt, solver=solver).step(3).reaction(pin))
+        np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-6 * np.abs(found[0]).max())

@@ -128,3 +128,19 @@ def test_a_recorder_tries_every_file(tmp_path, monkeypatch):
     ):
         sim.step()
     assert (tmp_path / "b.vtu").is_file()
+
+
+def test_outputs_do_not_take_the_place_of_inputs(tmp_path, monkeypatch):
+    """A mesh from which a scene or other meshes are made stays, whatever the folder for results."""
+    monkeypatch.chdir(tmp_path)
+    pl.meshes.write("case.vtu", pl.meshes.box((1, 0.2, 0.2), (6, 2, 2)))
+    scene = faults.put(tmp_path, output='[".vtu"]')
+    scene.write_text(scene.read_text().replace("box = [1, 0.2, 0.2], cells = [6, 2, 2]", 'file = "case.vtu"'))
+    before = (tmp_path / "case.vtu").read_bytes()
+    for words in (("run", "case.toml", "--out", "."), ("equilibrium", "case.toml", "--out", ".")):
+        code, text = command(*words)
+        assert code == 1 and "case.vtu: the scene is made of this file" in text
+    code, text = command("mesh", "tetrahedralize", "case.vtu")
+    assert code == 1 and "name another file with -o" in text
+    assert (tmp_path / "case.vtu").read_bytes() == before
+    assert command("run", "case.toml", "--out", "out")[0] == 0

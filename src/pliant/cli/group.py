@@ -1,5 +1,6 @@
 """The command line, `pliant`. Nothing heavy is imported until a command runs: --version and --help are quick."""
 
+import sys
 import traceback
 from typing import Any
 
@@ -23,17 +24,30 @@ Examples:
 
 
 class Commands(click.Group):
-    """A group that reports pliant's own errors in one line each, without a traceback (unless -v), and exits with 1."""
+    """A group that reports pliant's own errors in one line each, without a traceback (unless -v), and exits with 1, or
+    with 130 when Ctrl-C ends it."""
+
+    def main(self, *words, **options) -> Any:
+        try:
+            return super().main(*words, **options)
+        except OSError as error:  # of the output itself, and not a pipe that nobody reads
+            click.echo(f"error: the output cannot be written: {error.strerror or error}", err=True)
+            sys.exit(1)
 
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
         except (PliantError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                raise
             if context.find_root().meta.get("verbose"):
                 traceback.print_exc()
             else:
                 click.echo(f"error: {error}", err=True)
             context.exit(1)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            context.exit(130)
 
 
 @click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})

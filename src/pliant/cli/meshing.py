@@ -31,7 +31,10 @@ Examples:
 def tetrahedralize(source: Path, output: Path | None, **options) -> None:
     """Fill the closed surface in the file SOURCE with tets."""
     from pliant import meshes
+    from pliant.errors import MeshError
 
+    if output is None and source.suffix.lower() == ".vtu":
+        raise MeshError(f"{source}: the tets would take the place of the surface; name another file with -o")
     output = output or source.with_suffix(".vtu")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")

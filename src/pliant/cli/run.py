@@ -30,7 +30,7 @@ Examples:
 )
 @click.option("--seconds", type=float, help="How long [s]; as the file says when left out, like all options below.")
 @click.option("--dt", type=float, help="Time step [s].")
-@click.option("--solver", "kind", help="Name of the solver: newton, dual, linear, explicit, xpbd.")
+@click.option("--solver", "kind", help="Name of the solver: newton, mixed, dual, linear, explicit, xpbd.")
 @click.option("--method", help="Method of the solver: mprgp or pgs (dual), symplectic, rk2 or rk4 (explicit).")
 @click.option("--tolerance", type=float, help="Tolerance of the solver.")
 @click.option("--max-iterations", type=int, help="Most iterations per step.")
@@ -66,6 +66,7 @@ def prepare(scene: Path, out: Path, options: dict):
     with file.addressed():
         sim = file.scene.simulate(dt=settings.dt, solver=settings.solver, **settings.place)
         step_count(settings.seconds, sim.dt)
+        file.check_outputs(out / name for name in names)
         return settings, Recorder(sim, out, names, settings.frames_per_second, **looks)
 
 

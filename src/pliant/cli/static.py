@@ -44,6 +44,7 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
     options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
     options["device"] = file.run.device
     files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
+    file.check_outputs(files)
     for path in files:
         check_writable(path)
     with file.addressed():

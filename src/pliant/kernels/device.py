@@ -69,5 +69,5 @@ def device(name: str) -> Device:
 
 def refuse_residents(name: str, what: str) -> None:
     """Raise a DeviceError for what is computed on the host alone, if another device is asked for."""
-    if name in DEVICES and DEVICES[name].resident:
+    if isinstance(name, str) and name in DEVICES and DEVICES[name].resident:
         raise DeviceError(f"device {name!r} does not do {what} yet; use device='cpu'")

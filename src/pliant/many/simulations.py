@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
 from operator import index
+from threading import Lock
 
 import numpy as np
 
@@ -190,6 +190,6 @@ def _shapes(state: State) -> list[tuple]:
 
 def twin(sim: Simulation) -> Simulation:
     """Another simulation of the same scene with the same model, which nothing changes; states are their own."""
-    other = copy(sim)
-    other.motors = dict(sim.motors)
+    other = object.__new__(Simulation)
+    other.__dict__.update(sim.__dict__, motors=dict(sim.motors), _stepping=Lock())
     return other

@@ -67,12 +67,19 @@ def check_elements(elements: object, widths: tuple[int, ...], point_count: int, 
     return array.astype(np.int32)
 
 
+def check_name(name: object, what: str) -> None:
+    """A name must be a text that files can hold."""
+    if not isinstance(name, str) or not name.isprintable() or not name:
+        raise MeshError(f"{what} must be a text without control characters, got {shown(name)}")
+
+
 def check_sets(sets: Mapping[str, object] | None, point_count: int) -> dict[str, np.ndarray]:
     """Return named node sets as sorted unique int32 indices; a boolean mask (n,) is accepted too."""
     checked = {}
     if sets is not None and not isinstance(sets, Mapping):
         raise MeshError(f"sets must be a dict of names and node indices, got {shown(sets)}")
     for name, members in (sets or {}).items():
+        check_name(name, "the name of a set")
         try:
             array = np.asarray(members)
         except ValueError:
@@ -86,7 +93,7 @@ def check_sets(sets: Mapping[str, object] | None, point_count: int) -> dict[str,
         outside = array[(array < 0) | (array >= point_count)]
         if len(outside):
             raise MeshError(f"set {name!r} must index points 0 to {point_count - 1}, but holds {name_some(outside)}")
-        checked[str(name)] = np.unique(array).astype(np.int32)
+        checked[name] = np.unique(array).astype(np.int32)
     return checked
 
 

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import file_path, flag
+from ..checks import file_path, flag, shown
 from ..errors import FileError, MeshError
 from ..files import write_atomically
+from .checks import check_name
 from .foreign import write_foreign
 from .gmsh_read import read_gmsh
 from .gmsh_write import gmsh_text
@@ -96,7 +97,7 @@ def write(
     path = file_path(path)
     suffix = known_suffix(path)
     try:
-        check_content(suffix, mesh, point_data or {}, cell_data or {})
+        check_content(suffix, mesh, point_data, cell_data)
         point_data = check_fields(point_data, len(mesh.points), "point_data")
         cell_count = len(mesh.tets if isinstance(mesh, TetMesh) else mesh.triangles)
         cell_data = check_fields(cell_data, cell_count, "cell_data")
@@ -115,8 +116,11 @@ def known_suffix(path: Path) -> str:
     return suffix
 
 
-def check_content(suffix: str, mesh: TetMesh | TriMesh, point_data: Mapping, cell_data: Mapping) -> None:
+def check_content(suffix: str, mesh: TetMesh | TriMesh, point_data, cell_data) -> None:
     """Raise MeshError when the format cannot hold the mesh or the fields."""
+    for fields in (point_data, cell_data):
+        if not isinstance(fields, Mapping | None):
+            raise MeshError(f"point_data and cell_data must be dicts of names and numbers, got {shown(fields)}")
     if not isinstance(mesh, TetMesh | TriMesh):
         raise MeshError(f"only a TetMesh or a TriMesh can be written, not {type(mesh).__name__}")
     if suffix in TRIANGLES_ONLY and isinstance(mesh, TetMesh):
@@ -129,8 +133,13 @@ def check_content(suffix: str, mesh: TetMesh | TriMesh, point_data: Mapping, cel
 
 def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) -> dict[str, np.ndarray]:
     """Fields as arrays of count rows, or MeshError."""
-    checked = {name: np.asarray(values) for name, values in (fields or {}).items()}
-    for name, values in checked.items():
+    checked = {}
+    for name, given in (fields or {}).items():
+        check_name(name, f"a name in {kind}")
+        try:
+            values = checked[name] = np.asarray(given)
+        except ValueError:
+            raise MeshError(f"{kind} {name!r} must be numbers, got {shown(given)}") from None
         if values.ndim not in (1, 2) or len(values) != count or values.dtype.kind not in "iuf":
             raise MeshError(
                 f"{kind} {name!r} must be numbers of shape ({count},) or ({count}, k), "

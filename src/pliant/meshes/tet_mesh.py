@@ -175,10 +175,15 @@ class TetMesh:
         """The tet behind each of the `boundary_triangles`, (k,) or (4k,) int32."""
         return self.boundary_tets if self.order == 1 else freeze(np.repeat(self.boundary_tets, 4))
 
+    @cached_property
+    def _first_uses(self) -> np.ndarray:
+        """Where each node (n,) stands first among `tets`, read row by row."""
+        return topology.first_uses(self.tets, len(self.points))
+
     def beside(self, node: int) -> tuple[int, int]:
         """Two corners of a tet around a node that do not lie on a line with it."""
-        found = np.nonzero(self.tets == whole(node, "node", 0, len(self.points) - 1))
-        element, place = (int(numbers[0]) for numbers in found)
+        first = self._first_uses[whole(node, "node", 0, len(self.points) - 1)]
+        element, place = divmod(int(first), self.tets.shape[1])
         ends = topology.TET10_EDGES[place - 4] if place > 3 else (place,)
         off = [corner for corner in range(4) if corner not in ends]
         pair = off[:2] if place < 4 else (ends[0], off[0])

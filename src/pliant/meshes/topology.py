@@ -106,3 +106,11 @@ def edge_balance(triangles: np.ndarray, point_count: int) -> tuple[np.ndarray, n
     direction = np.where(directed[:, 0] < directed[:, 1], 1, -1)
     balance = np.bincount(group.reshape(-1), weights=direction, minlength=len(counts)).astype(np.int64)
     return ordered[first], counts, balance
+
+
+def first_uses(elements: np.ndarray, count: int) -> np.ndarray:
+    """Where each of `count` nodes stands first in elements (m, k), read row by row; -1 for nowhere."""
+    found = np.full(count, -1, np.int64)
+    nodes, first = np.unique(elements, return_index=True)
+    found[nodes] = first
+    return found

@@ -120,13 +120,17 @@ class TriMesh:
         """All triangles (k, 3)."""
         return self.triangles
 
+    @cached_property
+    def _first_uses(self) -> np.ndarray:
+        """Where each node (n,) stands first among `triangles`, read row by row; -1 for nowhere."""
+        return topology.first_uses(self.triangles, len(self.points))
+
     def beside(self, node: int) -> tuple[int, int]:
         """The two other corners of a triangle around a node."""
         node = whole(node, "node", 0, len(self.points) - 1)
-        elements, places = np.nonzero(self.triangles == node)
-        if not len(elements):
+        if (first := int(self._first_uses[node])) < 0:
             raise MeshError(f"no triangle uses node {node}")
-        element, place = int(elements[0]), int(places[0])
+        element, place = divmod(first, 3)
         return tuple(int(self.triangles[element, (place + k) % 3]) for k in (1, 2))
 
     @cached_property

@@ -1,5 +1,7 @@
 """What may touch in a scene: from bodies to solids and surfaces."""
 
+import warnings
+
 import numpy as np
 
 from pliant.collide.detect import SLACK, Colliders
@@ -25,6 +27,7 @@ def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies
     """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
     softs, rigids = scene.soft_bodies, scene.every_rigid
     things = _things(scene, softs, rigids, bodies["immobile"])
+    _say_where_torques_end(things, softs, rigids)
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
     sizes = np.concatenate([_sizes(softs), np.where(np.isinf(solids.radius), 0.0, solids.radius)])
@@ -61,6 +64,22 @@ def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Th
         *_rules(scene, both),
         _families(scene, both),
     )
+
+
+def _say_where_torques_end(things: Things, softs: list, rigids: list) -> None:
+    """Warn of rigid bodies that resist rolling and may touch soft ones, on which no torque acts."""
+    resists = np.flatnonzero(np.nan_to_num(things.rolling) + np.nan_to_num(things.torsional) > 0)
+    for index, soft in enumerate(softs if len(resists) else ()):
+        those = resists[things.may_touch(resists, np.full_like(resists, index))]
+        if len(those):
+            name = rigids[those[0] - len(softs)].name
+            warnings.warn(
+                f"rolling_friction and torsional_friction act between rigid bodies: where {name!r} touches the soft "
+                f"body {soft.name!r} they do nothing; leave them out, or keep the two apart by groups or "
+                f"scene.ignore_contact",
+                stacklevel=2,
+            )
+            return
 
 
 def _touching_itself(softs: list, rigids: list, answers: tuple) -> np.ndarray:

@@ -15,6 +15,7 @@ from pliant.meshes import quadratic
 from pliant.meshes.topology import TET_EDGES, row_keys
 from pliant.model import cloth
 from pliant.model.model import Pinned
+from pliant.model.pins import refuse_two_motions
 from pliant.scene.bodies import Soft
 from pliant.scene.cloth import Clamp, Cloth
 
@@ -197,9 +198,12 @@ def _pins_and_loads(softs: list[Soft], node_start) -> dict:
     """Which velocity components are free, and the pins and loads with global node indices."""
     free, pins, loads, pressures = np.ones((int(node_start[-1]), 3)), [], [], []
     for body, first in zip(softs, node_start):
-        for pin in body.pins:
+        moved = np.full((len(body.nodes), 3), -1)
+        for index, pin in enumerate(body.pins):
             nodes = body.select(pin.nodes, "pin")
             axes = np.array([axis in pin.axes for axis in "xyz"])
+            refuse_two_motions(body, index, moved, nodes, axes)
+            moved[np.ix_(nodes, axes)] = index
             free[np.ix_(nodes + first, axes)] = 0.0
             start = body.nodes.positions[nodes]
             clamped = isinstance(pin, Clamp) and cloth.edge_weights(body).max() == 1.0

@@ -2,7 +2,7 @@
 
 A contact with such a resistance has a second block of three rows, on the angular velocities of its bodies alone. Each
 torque is at most a length [m] times the normal force; the bounds follow the normal impulse of the contact, so that the
-last word is that of both together.
+last word is that of both together. Only contacts of two rigid bodies have one.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,8 @@ def fill(model, contacts: Contacts, moving: np.ndarray, index: np.ndarray, u: np
     that move; index (k,): of the contacts' normal rows; u (triples, 3): velocities that say where things roll to;
     slices: of the contacts' rows, behind which these lie."""
     rolling, torsion = model.colliders.things.torques(contacts.thing)
-    there = np.flatnonzero(((rolling > 0) | (torsion > 0)) & moving.any(axis=1))
+    rigid = (contacts.body >= 0).all(axis=1)  # nodes have nothing on which a torque could act back
+    there = np.flatnonzero(((rolling > 0) | (torsion > 0)) & moving.any(axis=1) & rigid)
     if not len(there):
         return None, no_rolling(slices)
     bodies, moving = contacts.body[there], moving[there]

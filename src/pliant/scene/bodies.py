@@ -24,7 +24,7 @@ from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
-from pliant.scene.contact_options import ContactOptions
+from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions
 from pliant.scene.faces import Faces
 from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
@@ -76,6 +76,7 @@ class Soft(Placement):
     """
 
     KIND: ClassVar[str] = "soft body"
+    ASSIGNABLE: ClassVar[tuple[str, ...]] = ("friction", "restitution", "collide", "group", "mask", "self_contact")
     MESH: ClassVar[type] = TetMesh
     mesh: TetMesh
     material: Material
@@ -90,7 +91,6 @@ class Soft(Placement):
         instance(self.mesh, f"the mesh of a {self.KIND}", self.MESH, f"a pliant.meshes.{self.MESH.__name__}")
         instance(self.material, "the material of a soft body", Material, "a pliant.Material")
         self.check_placement()
-        self.self_contact = None if self.self_contact is None else flag(self.self_contact, "self_contact")
         self.velocity = vector(self.velocity, "velocity")
         self._check_mass()
         instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
@@ -101,6 +101,15 @@ class Soft(Placement):
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
         return f"<soft body{name}: {len(self.mesh.points)} nodes, {len(self.mesh.tets)} tets>"
+
+    def check_contact(self) -> None:
+        super().check_contact()
+        self.self_contact = None if self.self_contact is None else flag(self.self_contact, "self_contact")
+        for key in TORQUES:
+            if getattr(self, key) is not None:
+                raise SceneError(
+                    f"{key} is not available for a {self.KIND}: a torque of a contact acts between rigid bodies"
+                )
 
     def _check_mass(self) -> None:
         """Volumes follow from lengths to the third power: they must not leave what numbers hold."""
@@ -121,7 +130,7 @@ class Soft(Placement):
                 f"thickness of soft body {self.name!r} must be at most {allowed:g} m, half of the smallest extent of "
                 f"its mesh, got {thickness:g}"
             )
-        self.thickness = thickness
+        self.put(thickness=thickness)
 
     @cached_property
     def faces(self) -> Faces:
@@ -249,6 +258,10 @@ def _displacement_value(value, count: int, name: str) -> tuple[float, float, flo
 class Rigid(Placement):
     """A rigid body. `position` is that of its shape's origin (for a mesh: of the mesh's coordinate origin)."""
 
+    ASSIGNABLE: ClassVar[tuple[str, ...]] = (
+        *("position", "rotation", "velocity", "angular_velocity", "static", "density", "mass", "inertia"),
+        *CONTACT_KEYS,
+    )
     shape: Shape
     density: float | None = field(default=None, kw_only=True)
     mass: float | None = field(default=None, kw_only=True)
@@ -273,6 +286,9 @@ class Rigid(Placement):
         self.mass = optional_number(self.mass, "mass", low=0, open_low=True)
         self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)
         self._check_mass()
+
+    def check_again(self) -> None:
+        self.__post_init__()
 
     def __repr__(self) -> str:
         return f"<rigid body {self.name!r}: {type(self.shape).__name__}>"

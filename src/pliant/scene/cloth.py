@@ -106,7 +106,7 @@ class Cloth(Soft):
 
     def set_thickness(self, thickness: float | None) -> None:
         """Say the thickness [m] of the sheet."""
-        self.thickness = number(thickness, "thickness", low=0, open_low=True)
+        self.put(thickness=number(thickness, "thickness", low=0, open_low=True))
 
     @property
     def plate_stiffness(self) -> float:

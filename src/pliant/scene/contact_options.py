@@ -4,21 +4,26 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pliant.checks import flag, instance, optional_number, whole
+from pliant.scene.sealed import Sealed
 
 ALL_GROUPS = 2**63 - 1
 """The mask of a body that collides with every group: 63 bits."""
+
+TORQUES = ("rolling_friction", "torsional_friction")
+"""What rigid bodies alone say about their contacts."""
 
 OVERLAPS = ("resolve", "refuse")
 """What becomes of bodies that overlap at the start: they are pushed apart; the scene is an error."""
 
 
 @dataclass(eq=False, kw_only=True)
-class ContactOptions:
+class ContactOptions(Sealed):
     """What every body says about its contacts.
 
     friction: Coulomb's coefficient, restitution: 0..1, both None to take what the other body in a contact says (0.5
     and 0 if neither does). rolling_friction, torsional_friction [m]: the torque that resists rolling, or turning about
-    the normal, is at most this length times the normal force; None for none, unless the other body says one.
+    the normal, is at most this length times the normal force; None for none, unless the other body says one; of
+    contacts between rigid bodies alone, and refused for soft ones.
     collide: False to pass through everything. group: the groups (bits) to which the body belongs, mask: those with
     which it collides; in a contact each body's mask must hold a group of the other. thickness [m]: contacts act at this
     distance from the surface of a soft body or a rigid mesh; None to leave it to the engine.
@@ -34,13 +39,16 @@ class ContactOptions:
     thickness: float | None = None
 
     def check_contact(self) -> None:
-        for key in ("friction", "rolling_friction", "torsional_friction"):
+        for key in ("friction", *TORQUES):
             setattr(self, key, optional_number(getattr(self, key), key, low=0))
         self.restitution = optional_number(self.restitution, "restitution", low=0, high=1)
         self.thickness = optional_number(self.thickness, "thickness", low=0, open_low=True)
         self.collide = flag(self.collide, "collide")
         for key in ("group", "mask"):
             setattr(self, key, whole(getattr(self, key), key, 0, ALL_GROUPS, " (63 bits, one for each group)"))
+
+    def check_again(self) -> None:
+        self.check_contact()
 
     def may_touch(self, other: "ContactOptions") -> bool:
         """Whether this body and another accept each other: both collide, and each mask holds a group of the other."""

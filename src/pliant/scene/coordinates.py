@@ -49,8 +49,9 @@ class Motor:
         """This motor with other numbers; a new target takes the place of the old."""
         names = ("velocity", "position", "stiffness", "damping", "max_torque")
         numbers = {name: getattr(self, name) for name in names}
+        instance(changes, "changes", dict, "a dict of names and numbers")
         if wrong := set(changes) - set(names):
-            raise SceneError(f"a motor has {', '.join(names)}, but no {', '.join(sorted(wrong))}")
+            raise SceneError(f"a motor has {', '.join(names)}, but no {', '.join(sorted(map(str, wrong)))}")
         if changes.get("velocity") is not None:
             numbers |= {"position": None, "stiffness": None, "damping": 0.0}
         if changes.get("position") is not None:

@@ -1,6 +1,5 @@
 """What every joint has, and the world as one side of one."""
 
-from copy import copy
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -8,6 +7,7 @@ from pliant.checks import flag, label, number, number_or_infinity, refusal, show
 from pliant.errors import SceneError
 from pliant.scene.contact_options import ContactOptions
 from pliant.scene.coordinates import Coordinate, Motor
+from pliant.scene.sealed import Sealed
 
 
 class World:
@@ -26,7 +26,7 @@ world = World()
 
 
 @dataclass(eq=False, kw_only=True)
-class JointOptions:
+class JointOptions(Sealed):
     """What every joint has.
 
     compliance: inverse stiffness [m/N]; 0 is rigid. damping: [N s/m], acts with a compliance above 0.
@@ -68,7 +68,7 @@ class JointOptions:
 
     def with_motor(self, coordinate: str, motor: Motor) -> "JointOptions":
         """This joint with another motor of a free coordinate."""
-        joint, name = copy(self), "free" if hasattr(self, "free") else coordinate
+        joint, name = self.open_copy(), "free" if hasattr(self, "free") else coordinate
         if hasattr(self, "motor") and self.free is None:
             joint.motor = motor
         else:

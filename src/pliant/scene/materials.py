@@ -53,6 +53,10 @@ class Material:
         traced = isinstance(self.energy, TracedEnergy)
         if not isinstance(self.law, str) or not (self.law in LAWS or (self.law == CUSTOM and traced)):
             raise refusal("material law", f"one of {', '.join(LAWS)}", self.law)
+        if self.energy is not None and self.law != CUSTOM:
+            raise refusal(
+                "material energy", "left out: pliant.Material.custom(...) makes a law of a function", self.energy
+            )
         object.__setattr__(self, "young", number(self.young, "young", low=0, open_low=True))
         object.__setattr__(self, "density", number(self.density, "density", low=0, open_low=True))
         object.__setattr__(self, "damping", number(self.damping, "damping", low=0))

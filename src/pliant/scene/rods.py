@@ -1,6 +1,7 @@
 """Elastic rods as the user describes them: points, segments between them, a section and a material."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
 from pliant.scene.bodies import Placement, Rigid
+from pliant.scene.contact_options import TORQUES
 from pliant.scene.materials import Material
 from pliant.scene.rod_shapes import (
     edge_frames,
@@ -20,7 +22,7 @@ from pliant.scene.rod_shapes import (
 )
 from pliant.scene.sections import THICKEST, THINNEST, Section
 
-NOT_OF_RODS = ("rolling_friction", "torsional_friction", "thickness")
+NOT_OF_RODS = (*TORQUES, "thickness")
 """What other bodies say of their contacts, and rods do not know."""
 
 
@@ -29,6 +31,7 @@ class RodPoint(Rigid):
     """A point of a rod: a place and a frame, with the mass around it. It takes forces, torques and joints as a rigid
     body does; its shape is what others touch. here (3,) [m]: the point itself, in the shape's frame."""
 
+    ASSIGNABLE: ClassVar[tuple[str, ...]] = ()
     here: np.ndarray = field(default_factory=lambda: np.zeros(3), kw_only=True)
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
@@ -44,8 +47,8 @@ class RodPoint(Rigid):
         """Hold place and direction, or move them with a velocity [m/s] and an angular velocity [rad/s], each a vector
         or a function of time."""
         velocity = vector_or_function(velocity, "clamp velocity")
-        self.angular_velocity = vector_or_function(angular_velocity, "clamp angular_velocity")
-        self.velocity, self.static = velocity, True
+        angular_velocity = vector_or_function(angular_velocity, "clamp angular_velocity")
+        self.put(velocity=velocity, angular_velocity=angular_velocity, static=True)
 
 
 @dataclass(eq=False)

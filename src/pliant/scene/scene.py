@@ -1,7 +1,6 @@
 """The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
@@ -19,17 +18,19 @@ from pliant.scene.contact_options import OVERLAPS, ContactRule
 from pliant.scene.joint_options import JointOptions, world
 from pliant.scene.materials import Material
 from pliant.scene.rods import Rod, make_rod
+from pliant.scene.sealed import Sealed
 from pliant.scene.sections import Section
 from pliant.scene.shapes import Shape
 
 
 @dataclass(eq=False)
-class Scene:
+class Scene(Sealed):
     """A collection of bodies and joints under gravity [m/s2].
 
     overlaps: what becomes of bodies that overlap at the start: "resolve" pushes them apart, "refuse" is an error.
     """
 
+    ASSIGNABLE: ClassVar[tuple[str, ...]] = ("gravity", "overlaps")
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     overlaps: str = "resolve"
     bodies: list[Soft | Rigid | Rod] = field(default_factory=list, init=False)
@@ -41,16 +42,20 @@ class Scene:
     def __post_init__(self):
         self.gravity = vector(self.gravity, "gravity")
         self.overlaps = choice(self.overlaps, "overlaps", OVERLAPS)
+        self.seal()
+
+    check_again = __post_init__
 
     def as_it_is(self) -> "Scene":
         """This scene with lists of its own: what is added to the one later is not in the other."""
-        scene = copy(self)
+        scene = self.open_copy()
         scene.bodies, scene.joints = list(self.bodies), list(self.joints)
         scene._body_names, scene._joint_names, scene._rules = (
             dict(self._body_names),
             set(self._joint_names),
             dict(self._rules),
         )
+        scene.seal()
         return scene
 
     @property
@@ -80,7 +85,7 @@ class Scene:
 
     def add_soft(self, mesh: TetMesh, material: Material, **options) -> Soft:
         """Add a deformable solid; options: position, rotation, velocity, name, self_contact, drawing, and those of all
-        contacts: friction, restitution, rolling_friction, torsional_friction, collide, group, mask, thickness."""
+        contacts: friction, restitution, collide, group, mask, thickness."""
         return self._add(Soft(mesh, material, **options), "soft")
 
     def add_cloth(self, mesh: TriMesh, material: Material, thickness: float, **options) -> Cloth:
@@ -129,7 +134,9 @@ class Scene:
         self.bodies.append(body)
         if isinstance(body, Rod):
             body.make_bodies()
-            self._body_names |= {point.name: point for point in body}
+            self._body_names.update({point.name: point for point in body})
+        for part in (body, *(body if isinstance(body, Rod) else ())):
+            part.seal()
         return body
 
     def join(self, joint):
@@ -149,6 +156,7 @@ class Scene:
             raise SceneError(f"joint name {joint.name!r} is taken; names must be unique")
         self._joint_names.add(joint.name)
         self.joints.append(joint)
+        joint.seal()
         return joint
 
     def _check_nodes(self, joint) -> None:
@@ -258,8 +266,9 @@ class Keyframes:
 
     def __post_init__(self):
         for name in ("times", "values"):
-            if not isinstance(getattr(self, name), Sequence | np.ndarray) or isinstance(getattr(self, name), str):
-                raise refusal(f"keyframe {name}", "a list", getattr(self, name))
+            said = getattr(self, name)
+            if not isinstance(said, Sequence | np.ndarray) or isinstance(said, str) or getattr(said, "ndim", 1) == 0:
+                raise refusal(f"keyframe {name}", "a list", said)
         times = tuple(number(t, "keyframe time") for t in self.times)
         if len(times) < 2 or len(times) != len(self.values) or any(b <= a for a, b in pairwise(times)):
             raise SceneError("keyframes need at least two times, in ascending order, and a value for each")

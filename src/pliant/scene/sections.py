@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.checks import choice, number, refusal
+from pliant.checks import choice, number, refusal, whole
 from pliant.errors import SceneError
 
 SECTIONS = {"circle": ("radius",), "tube": ("radius", "inner"), "ellipse": ("first", "second")}
@@ -88,7 +88,7 @@ class Section:
 
     def shear_factors(self, poisson: float) -> tuple[float, float]:
         """The parts of G A that resist shear along the first and second axis (Cowper 1966, table 1)."""
-        nu = poisson
+        nu = number(poisson, "poisson", low=-1, high=0.5)
         if self.kind == "rectangle":
             return (10 * (1 + nu) / (12 + 11 * nu),) * 2
         if self.kind == "tube":
@@ -120,7 +120,7 @@ class Section:
 
     def outline(self, sides: int) -> np.ndarray:
         """Points (k, 2) [m] around it, counter-clockwise; `sides` of a round one."""
-        a, b = self._extents
+        a, b, sides = *self._extents, whole(sides, "sides", 3, 10_000)
         if self.kind == "rectangle":
             return np.array([[a, -b], [a, b], [-a, b], [-a, -b]])
         angle = 2 * np.pi * np.arange(sides) / sides

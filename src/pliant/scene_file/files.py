@@ -8,6 +8,7 @@ from pliant.checks import file_path
 from pliant.errors import SceneError
 from pliant.scene.scene import Scene
 from pliant.scene_file.build import build_scene
+from pliant.scene_file.folder import named_files
 from pliant.scene_file.problems import Problems
 from pliant.scene_file.run import RunSettings, SceneFile, View, read_run
 from pliant.scene_file.schema import SceneTable
@@ -43,7 +44,7 @@ def from_tables(data: dict, folder: Path, name: str) -> SceneFile:
     run = read_run(data["run"], problems) if isinstance(data.get("run"), dict) else RunSettings()
     scene, keys = build_scene(data, table, folder, problems)
     problems.finish()
-    return SceneFile(scene, run, name, keys)
+    return SceneFile(scene, run, name, keys, frozenset(named_files(data, folder)))
 
 
 def folder_of(path: Path) -> Path:

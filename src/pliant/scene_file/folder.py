@@ -34,3 +34,17 @@ def partners(path: Path) -> list[Path]:
     """The files that are read along with a mesh file."""
     family = (".node", ".ele", ".face")  # of TetGen
     return [path.with_suffix(suffix) for suffix in family] if path.suffix.lower() in family else []
+
+
+def named_files(data: object, folder: Path) -> set[Path]:
+    """The files of the folder that some text in tables names, with what is read along with them."""
+    if isinstance(data, dict | list):
+        entries = data.values() if isinstance(data, dict) else data
+        return set().union(*(named_files(entry, folder) for entry in entries))
+    if not isinstance(data, str) or "." not in data:
+        return set()
+    try:
+        path = inside(folder, data)
+    except SceneError:
+        return set()
+    return {path, *(file.resolve() for file in partners(path))}

@@ -1,8 +1,9 @@
 """How `pliant run` runs a scene file: the table [run], and the same as a dataclass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from pathlib import Path as FilePath
 from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, create_model
@@ -165,12 +166,19 @@ class RunSettings:
 @dataclass(frozen=True)
 class SceneFile:
     """What a scene file holds: the scene, and how to run it. path: of the file; keys: by which of its keys a body or a
-    joint is described, by its id."""
+    joint is described, by its id; sources: files that it names."""
 
     scene: Scene
     run: RunSettings
     path: str = ""
     keys: dict[int, Path] = field(default_factory=dict, repr=False)
+    sources: frozenset[FilePath] = frozenset()
+
+    def check_outputs(self, paths: Iterable[FilePath]) -> None:
+        """Refuse to write over what the scene is made of."""
+        for path in paths:
+            if path.resolve() in self.sources:
+                raise SceneError(f"{path}: the scene is made of this file; write elsewhere, with --out")
 
     @contextmanager
     def addressed(self) -> Iterator[None]:

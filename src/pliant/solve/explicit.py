@@ -27,7 +27,7 @@ class ExplicitSolver:
 
     def __init__(self, options: Explicit, model):
         self.options, self.checked = options, None
-        self.forces = Forces(model)
+        self.forces = Forces(model.elements, model.node_count)
         self.rows = RowSolver(options.tolerance, model)
 
     def solve(self, problem: Problem) -> Solution:
@@ -42,7 +42,8 @@ class ExplicitSolver:
         if not model.elements.sets:
             return
         method = self.options.method
-        frequency = largest_frequency(model, self.forces, state) if model.node_count else 0.0
+        forces = Forces(model.elements.of_nodes, model.node_count)
+        frequency = largest_frequency(model, forces, state) if model.node_count else 0.0
         frequency = max(frequency, largest_rod_frequency(model, state))
         safe = largest_safe_step(method, frequency, model.elements.largest_damping)
         if safe == 0.0:
@@ -114,8 +115,8 @@ TABLEAUS = {
 class Forces:
     """Elastic and viscous forces (n, 3) [N] of all elements at positions x (n, 3) and velocities v (n, 3)."""
 
-    def __init__(self, model):
-        self.potential = ElementPotential(model.elements, model.node_count)
+    def __init__(self, elements, node_count: int):
+        self.potential = ElementPotential(elements, node_count)
 
     def of_state(self, model, state, plastic: np.ndarray) -> np.ndarray:
         """Those at a state, with torques of rods on rigid bodies: of all triples (n + 2 b, 3) where there are any."""

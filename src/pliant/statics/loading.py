@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.checks import at_time
+from pliant.checks import at_time, number
 from pliant.errors import SolverError
 from pliant.jit import use_threads
 from pliant.kernels.device import refuse_residents
@@ -48,7 +48,8 @@ def equilibrium(
     solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
-    if not isinstance(load_steps, int) or load_steps < 1:
+    time = number(time, "time")
+    if not isinstance(load_steps, int) or isinstance(load_steps, bool) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
     sim = Simulation(scene, dt, solver=solver, threads=threads, device=device)
     mixed = isinstance(solver, Mixed)

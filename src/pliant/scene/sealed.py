@@ -1,0 +1,58 @@
+"""What is part of a scene: a value that is assigned later is checked like one given at first, or refused by name."""
+
+from copy import copy
+from dataclasses import fields
+from functools import cache
+from typing import ClassVar, Self
+
+from pliant.errors import SceneError
+
+
+class Sealed:
+    """Something whose fields are open until it is part of a scene; then only some of them can be assigned."""
+
+    ASSIGNABLE: ClassVar[tuple[str, ...]] = ()
+
+    def seal(self) -> None:
+        """From now on it is part of a scene."""
+        self.__dict__["_sealed"] = True
+
+    def open_copy(self) -> Self:
+        """A copy that is part of no scene."""
+        other = copy(self)
+        other.__dict__.pop("_sealed", None)
+        return other
+
+    def put(self, **values) -> None:
+        """Assign what was checked already."""
+        self.__dict__.update(values)
+
+    def check_again(self) -> None:
+        """Check what can be assigned."""
+
+    def __setattr__(self, name: str, value) -> None:
+        if "_sealed" not in self.__dict__ or name not in _field_names(type(self)):
+            object.__setattr__(self, name, value)
+        elif name not in self.ASSIGNABLE:
+            called = getattr(self, "name", None) or "a scene"
+            able = f"; what can be assigned: {', '.join(self.ASSIGNABLE)}" if self.ASSIGNABLE else ""
+            raise SceneError(f"{name} of {called!r} is said when it is made and cannot be assigned later{able}")
+        else:
+            self._assign(name, value)
+
+    def _assign(self, name: str, value) -> None:
+        before = dict(self.__dict__)
+        del self.__dict__["_sealed"]
+        try:
+            object.__setattr__(self, name, value)
+            self.check_again()
+        except SceneError:
+            self.__dict__.update(before)
+            raise
+        finally:
+            self.seal()
+
+
+@cache
+def _field_names(kind: type) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
