@@ -22,7 +22,7 @@ SECONDS = 5.0
 class RopeView(SceneView):
     """Draws the rope as well."""
 
-    def _rod_surfaces(self, shot, radius):
+    def _arm_surfaces(self, shot, radius):
         poses = {id(body): pose for body, pose in zip(self.sim.scene.rigid_bodies, shot.poses)}
         path = []
         for body, point in self.sim.scene.joints[-1].path:

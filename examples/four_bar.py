@@ -30,7 +30,7 @@ class TraceView(SceneView):
         self.trace.append((found.time, found.poses[self.pen][0]))
         return found
 
-    def _rod_surfaces(self, shot, radius):
+    def _arm_surfaces(self, shot, radius):
         been = [point for time, point in self.trace if time <= shot.time]
         return [_rod(a, b, radius) for a, b in pairwise(been) if np.linalg.norm(b - a) > 1e-6]
 

@@ -26,7 +26,7 @@ FREE = pl.Coordinate
 class JointView(SceneView):
     """Draws ropes, springs, rods and tendons as well, and arrows for what is free."""
 
-    def _rod_surfaces(self, shot, radius):
+    def _arm_surfaces(self, shot, radius):
         surfaces = []
         for joint in self.sim.scene.joints:
             at = self._place(shot, joint.b, joint.at) if joint.coordinates else None

@@ -1,8 +1,8 @@
 """A car with sprung wheels drives over a rubber bump and steers: sliders, springs, a rack and its pinion, hinges.
 
 The front wheels stand on struts that travel and turn (cylindrical joints), the rear ones on sliders; springs carry the
-chassis. A motor turns the pinion, its rack pushes the steering arms through two rods. At rest every spring carries its
-part of the weight.
+chassis. A motor turns the pinion, its rack pushes the steering arms through two rods. At rest springs carry the weight,
+and a little more that the rods add, which friction under the wheels holds askew.
 """
 
 import sys
@@ -25,7 +25,7 @@ PINION = 0.05  # m
 class CarView(SceneView):
     """Draws springs, steering rods and arms as well."""
 
-    def _rod_surfaces(self, shot, radius):
+    def _arm_surfaces(self, shot, radius):
         poses = {id(body): pose for body, pose in zip(self.sim.scene.rigid_bodies, shot.poses)}
         surfaces = []
         for joint in self.sim.scene.joints:
@@ -59,7 +59,7 @@ def bump(scene):
 
 
 def main(folder: str = "out") -> float:
-    """Mean share of its weight that a spring carries at rest."""
+    """The share of its weight that springs and steering rods carry at rest."""
     scene = pl.Scene()
     scene.add_rigid(pl.Plane(), static=True, friction=0.9)
     bump(scene)
@@ -71,7 +71,7 @@ def main(folder: str = "out") -> float:
     column = scene.join(pl.Hinge(chassis, pinion, at=(front, 0, 0.5), axis=(0, 0, 1), motor=turn))
     way = scene.join(pl.Slider(chassis, rack, at=(front, 0, 0.34), axis=(0, 1, 0), limits=(-0.15, 0.15)))
     scene.join(pl.Rack(column, way, PINION))
-    springs, wheels = [], []
+    springs, rods, wheels = [], [], []
     for x in (BASE / 2, -BASE / 2):
         bar = scene.add_rigid(pl.Box((0.14, 1.16, 0.05)), mass=BAR, position=(x, 0, 0.725), collide=False)
         scene.join(pl.Fixed(chassis, bar, at=(x, 0, 0.7)))
@@ -91,7 +91,7 @@ def main(folder: str = "out") -> float:
             if x > 0:
                 scene.join(pl.Cylindrical(chassis, strut, at=hub, axis=(0, 0, 1), travel=stops))
                 arm = (front, hub[1], RADIUS)
-                scene.join(pl.Distance(rack, strut, at=((front, side * 0.4, 0.34), arm)))
+                rods.append(scene.join(pl.Distance(rack, strut, at=((front, side * 0.4, 0.34), arm))))
                 scene.join(pl.Hinge(strut, wheel, at=hub, axis=(0, 1, 0)))
             else:
                 scene.join(pl.Slider(chassis, strut, at=hub, axis=(0, 0, 1), free=stops))
@@ -99,25 +99,26 @@ def main(folder: str = "out") -> float:
                 scene.join(pl.Hinge(strut, wheel, at=hub, axis=(0, 1, 0), motor=speed))
             spring = pl.Spring(chassis, strut, at=(top, hub), stiffness=STIFFNESS, damping=DAMPING, length=0.48)
             springs.append(scene.join(spring))
-    for a, b in combinations(wheels, 2):  # ropes that are never taut: joined bodies do not collide
-        scene.join(pl.Rope(a, b, at=(a.position, b.position), length=10.0))
+    for a, b in combinations(wheels, 2):
+        scene.ignore_contact(a, b)
     sim = scene.simulate(dt=1 / 80, threads=1)
     camera = Camera((5.6, -4.2, 2.6), (0.85, -0.2, 0.35))
     with pl.Recorder(sim, folder, ["suspension.webp"], 10, camera=camera, color="none") as recorder:
         recorder.view = CarView(sim, "none")
         for _ in sim.run(0.5):
             recorder.frame()
-        carried = -np.mean([sim.reaction(spring)[2] for spring in springs])
+        carried, pulled = (-sum(sim.reaction(joint)[2] for joint in joints) for joints in (springs, rods))
         for _ in sim.run(1.3):
             recorder.frame()
     on_top = min(recorder.shots, key=lambda shot: abs(shot.time - 1.4))
     save_png(Path(folder) / "suspension.png", recorder.view.draw(on_top, camera, None))
-    weight = (CHASSIS + 2 * BAR + 8) * 9.81 / 4
+    weight = (CHASSIS + 2 * BAR + 8) * 9.81
     travel = sim.joint_position(way)
-    print(f"a spring carries {carried:.0f} N, a quarter of the weight is {weight:.0f} N;", end=" ")
+    print(f"springs carry {carried:.0f} N, steering rods {pulled:.0f} N of a weight of {weight:.0f} N;", end=" ")
     print(f"the pinion turns by {sim.joint_position(column):.2f} rad, the rack travels by {1000 * travel:.0f} mm")
-    assert abs(carried / weight - 1) < 0.02 and abs(travel / sim.joint_position(column) / PINION - 1) < 1e-3
-    return float(carried / weight)
+    share = (carried + pulled) / weight
+    assert abs(share - 1) < 0.02 and abs(travel / sim.joint_position(column) / PINION - 1) < 1e-3
+    return float(share)
 
 
 if __name__ == "__main__":

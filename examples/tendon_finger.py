@@ -26,7 +26,7 @@ class TendonView(SceneView):
         super().__init__(sim, "stress")
         self.guides = [np.searchsorted(skin.nodes, own) for skin, own in zip(self.soft, guides)]
 
-    def _rod_surfaces(self, shot, radius):
+    def _arm_surfaces(self, shot, radius):
         paths = [points[own] for points, own in zip(shot.points, self.guides)]
         return [_rod(*ends, 1.4 * radius) for path in paths for ends in pairwise(path)]
 

@@ -1,5 +1,7 @@
 """BDF2: second order with little damping, for soft and rigid bodies, joints, springs and contacts."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,23 @@ def test_bdf2_is_of_second_order_and_keeps_energy_better():
     coarse, fine = loss("bdf2", 0.01), loss("bdf2", 0.005)
     assert coarse / fine > 2.8
     assert loss("euler", 0.01) > 5 * coarse
+
+
+def test_damping_of_a_body_that_turns_is_of_second_order():
+    """A block that spins and stretches, with strong damping: halving the step divides differences by four."""
+
+    def end(h):
+        scene = pl.Scene(gravity=(0, 0, 0))
+        material = pl.Material.corotated(young=2e4, poisson=0.3, density=1000, damping=0.01)
+        block = scene.add_soft(pl.meshes.box((0.4, 0.1, 0.1), cells=(3, 1, 1)), material)
+        sim = scene.simulate(h, solver=pl.Newton(tolerance=1e-8, integrator="bdf2"), threads=1)
+        arm = sim.positions(block) - sim.positions(block).mean(axis=0)
+        sim.set_velocities(block, np.cross((0, 0, 12.0), arm) + arm * (2.0, 0, 0))
+        return sim.step(round(0.08 / h)).positions(block).copy()
+
+    ends = [end(h) for h in (0.004, 0.002, 0.001)]
+    coarse, fine = (np.abs(a - b).max() for a, b in pairwise(ends))
+    assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.25)
 
 
 def test_bdf2_supports_carry_what_its_motion_takes():

@@ -14,9 +14,7 @@ SEEDS = (0, 1, 2, 3, 4, 5, 8, 9, 10, 11)
 # Seeds that fail, by cause.
 CAUSES: dict[str, tuple[int, ...]] = {
     # rows that are linear in a step, and drift control that stops at a part of what a light link reaches
-    "gaps of linear rows": (7, 13, 57, 64, 92, 128, 249, 256),
-    # a step of Euler's into a limit that did not converge
-    "not converged": (22,),
+    "gaps of linear rows": (7, 13, 57, 64, 92, 128, 226, 249, 256),
     # energy with eliminated rows, not yet looked into
     "unsorted": (135,),
 }

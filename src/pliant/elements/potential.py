@@ -50,6 +50,13 @@ class ElementPotential:
             for own in self.elements.sets
         ]
 
+    def take_frames_ahead(self, x: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> None:
+        """Let damping act in the frames that elements will about have: with nodes at x (n, 3) and bodies at a position
+        and rotation (b, 3), (b, 4)."""
+        start, self.start = self.start, BodyPlaces(position, rotation, np.zeros_like(position))
+        self.take_frames(x, self.elements.deform(x)[0])
+        self.start = start
+
     def take_bodies(self, state) -> None:
         """Let rigid bodies start from where they are in a state."""
         if self.elements.on_bodies:

@@ -27,6 +27,10 @@ POINTS, ON_COORDINATES, POINT_COORDINATES = (BALL, DISTANCE, LINE, PLANE, ROPE),
 # Families between two anchors that need no stiffness across their rows.
 PLAIN = (BALL, ANGULAR, ALIGN, LINE, PLANE, PERPENDICULAR, LIMIT, MOTOR)
 
+# The rows of a driven coordinate, and what its motor goes for.
+MOTOR_ROW, FRICTION_ROW, SPRING_ROW = 0, 1, 2
+NO_MOTOR, TO_VELOCITY, TO_POSITION = 0, 1, 2
+
 
 class AnchorArrays(NamedTuple):
     """One anchor for each of n blocks, as rows.joints.Anchors describes them; held: its `index` (which is the name of a
@@ -37,6 +41,14 @@ class AnchorArrays(NamedTuple):
     local: np.ndarray
     offset: np.ndarray
     frame: np.ndarray
+
+
+class CoordinateArrays(NamedTuple):
+    """The free coordinates of all joints: the kind of each, and its anchors."""
+
+    kind: np.ndarray
+    a: AnchorArrays
+    b: AnchorArrays
 
 
 class JointArrays(NamedTuple):
@@ -55,3 +67,20 @@ class JointArrays(NamedTuple):
     start: np.ndarray
     slice: np.ndarray
     lane: np.ndarray
+
+
+class DriveArrays(NamedTuple):
+    """What drives m coordinates, as rows.drives.Drives describes it; kind (m,): NO_MOTOR, TO_VELOCITY, TO_POSITION;
+    relentless (m,) bool: a motor that keeps its velocity whatever it takes."""
+
+    block: np.ndarray
+    row: np.ndarray
+    kind: np.ndarray
+    relentless: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    bound: np.ndarray
+    friction: np.ndarray
+    spring: np.ndarray
+    spring_damping: np.ndarray
+    spring_rest: np.ndarray

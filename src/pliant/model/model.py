@@ -114,6 +114,16 @@ class Model:
         """(triples, 3): 1 where a velocity is unknown, 0 where it is prescribed."""
         return np.concatenate([self.free, np.repeat(~self.static, 2)[:, None] * np.ones(3)]).astype(float)
 
+    @cached_property
+    def inverse_body_mass(self) -> np.ndarray:
+        """(b,) [1/kg], 0 where a body does not move freely."""
+        return np.where(self.static, 0.0, 1 / self.body_mass)
+
+    @cached_property
+    def body_fall(self) -> np.ndarray:
+        """(b, 3) [m/s2]: gravity of bodies that move freely."""
+        return np.where(self.static[:, None], 0.0, self.gravity)
+
     @property
     def node_count(self) -> int:
         return len(self.rest)

@@ -8,9 +8,9 @@ and opposite on both sides, which keep the momentum of the whole.
 
 import numpy as np
 
-from pliant.kernels.joints import ALIGN, ANGULAR, BODY, FACE, PERPENDICULAR
+from pliant.kernels.joints import ALIGN, ANGULAR, BODY, BROKEN, FACE, PERPENDICULAR
+from pliant.kernels.lanes import LANES
 from pliant.linalg.block_ldl import BlockPattern, factor
-from pliant.rows.table import Rows
 
 # Stiffness of the rows relative to the inertias they touch.
 STIFF = 1e8
@@ -25,7 +25,7 @@ class Spins:
     """The blocks of a model that hold directions, and the pattern of the bodies they couple."""
 
     def __init__(self, model):
-        blocks = model.joints
+        blocks, self.family = model.joints, model.joints.family
         self.which = np.flatnonzero(
             blocks.rigid & np.isin(blocks.family, (ANGULAR, ALIGN, PERPENDICULAR)) & ~_on_faces(blocks)
         )
@@ -46,16 +46,19 @@ class Spins:
         """Angular velocities (b, 3) nearest to `spin` that the joints at a pose (State.pose) allow."""
         if not len(self.which):
             return spin
-        blocks, rows, kernels = model.joints, Rows.empty(model.joints.start), model.device
-        places = (rows.triples, rows.jacobian, np.empty(rows.target.shape))
-        kernels.joints.fill_blocks(blocks.arrays, *pose, False, *places)
+        blocks, kernels, entries = model.joints, model.device, int(model.joints.start[-1])
+        which = self.which if blocks.family is self.family else self.which[blocks.family[self.which] != BROKEN]
+        jacobian = np.zeros((entries, 9, LANES))
+        kernels.joints.fill_directions(
+            blocks.arrays, which, pose[1], pose[3], np.empty((entries, LANES), np.int32), jacobian
+        )
         self.values[:] = 0.0
         right, size = np.empty((model.body_count + 1, 3)), np.empty(model.body_count + 1)
         masses = (model.body_inertia, pose[-1], model.static, spin)
         kernels.spins.inertia_blocks(*masses, self.diagonal, self.values, right, size)
         ends = (self.a, self.b, self.place_a, self.place_b, blocks.lane[self.which])
         pattern = (self.diagonal, self.index, self.transposed)
-        kernels.spins.add_spin_rows(*ends, rows.jacobian, size, STIFF, right.copy(), *pattern, self.values, right)
+        kernels.spins.add_spin_rows(*ends, jacobian, size, STIFF, right.copy(), *pattern, self.values, right)
         self.factor = factor(self.pattern, self.values, self.factor)
         kernels.linalg.block_ldl.solve_factored(self.factor, right)
         return right[:-1]

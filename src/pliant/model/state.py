@@ -63,8 +63,9 @@ class State:
 
     def velocity_triples(self) -> np.ndarray:
         """Velocities as triples (n + 2 b, 3)."""
-        bodies = np.stack([self.body_velocity, self.body_angular_velocity], axis=1).reshape(-1, 3)
-        return np.concatenate([self.v, bodies])
+        n, out = len(self.v), np.empty((len(self.v) + 2 * len(self.body_velocity), 3))
+        out[:n], out[n::2], out[n + 1 :: 2] = self.v, self.body_velocity, self.body_angular_velocity
+        return out
 
     def remembering(self, name: str, **arrays: np.ndarray) -> "State":
         """This state with the memory of one solver or integrator renewed; without arrays it is forgotten."""

@@ -4,8 +4,7 @@ import numpy as np
 
 from pliant.checks import shown
 from pliant.errors import SceneError
-from pliant.kernels.joints import LIMIT
-from pliant.rows.drives import MOTOR_ROW
+from pliant.kernels.joints import LIMIT, MOTOR_ROW
 
 
 def joint_position(model, state, joint: int, name: str | None) -> float:

@@ -1,14 +1,13 @@
 """What drives the coordinates of joints: motors, and dry friction and springs within the joint."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from pliant.checks import at_time
+from pliant.kernels.joints import NO_MOTOR, TO_POSITION, TO_VELOCITY, DriveArrays
 from pliant.rows.table import Rows
-
-# The rows of a driven coordinate.
-MOTOR_ROW, FRICTION_ROW, SPRING_ROW = 0, 1, 2
 
 
 @dataclass
@@ -37,41 +36,42 @@ class Drives:
     def __len__(self) -> int:
         return len(self.block)
 
-    @property
+    @cached_property
     def relentless(self) -> np.ndarray:
         """Which (m,) have a motor that keeps a velocity whatever it takes; only a limit of its coordinate stops it."""
         return np.isinf(self.bound) & np.array([v is not None for v in self.velocity], dtype=bool)
 
+    @cached_property
+    def arrays(self) -> DriveArrays:
+        """What compiled loops see."""
+        given = zip(self.velocity, self.position)
+        kind = [TO_POSITION if p is not None else NO_MOTOR if v is None else TO_VELOCITY for v, p in given]
+        motors = (self.stiffness, self.damping, self.bound, self.friction)
+        springs = (self.spring, self.spring_damping, self.spring_rest)
+        return DriveArrays(self.block, self.row, np.array(kind, np.int64), self.relentless, *motors, *springs)
+
+    @cached_property
+    def _goals(self) -> tuple[np.ndarray, list]:
+        """Goals (m,) of motors where they are numbers; and (motor, function of time) of the others."""
+        given = [v if p is None else p for v, p in zip(self.velocity, self.position)]
+        moving = [(k, goal) for k, goal in enumerate(given) if callable(goal)]
+        return np.array([0.0 if g is None or callable(g) else float(g) for g in given]), moving
+
+    def goals(self, time: float) -> np.ndarray:
+        """Where motors (m,) want to be [m or rad], or how fast [1/s], at a time [s]; 0 without one."""
+        fixed, moving = self._goals
+        if not moving:
+            return fixed
+        goals = fixed.copy()
+        for k, function in moving:
+            goals[k] = function(time)
+        return goals
+
     def fill(self, blocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
         """The rows of driven coordinates, in which errors are the coordinates themselves."""
-        if not len(self):
-            return
-        s, lane = blocks.slice[self.block], blocks.lane[self.block]
-        q = error[s, self.row, lane]
-        compliance, target = self._motors(q, h, time)
-        stops = blocks.stops
-        target = np.where(self.relentless, np.clip(target, (stops[:, 0] - q) / h, (stops[:, 1] - q) / h), target)
-        rows.compliance[s, MOTOR_ROW, lane], rows.target[s, MOTOR_ROW, lane] = compliance, target
-        rows.low[s, MOTOR_ROW, lane], rows.high[s, MOTOR_ROW, lane] = -h * self.bound, h * self.bound
-        rows.compliance[s, FRICTION_ROW, lane], rows.target[s, FRICTION_ROW, lane] = 0.0, 0.0
-        rows.low[s, FRICTION_ROW, lane], rows.high[s, FRICTION_ROW, lane] = -h * self.friction, h * self.friction
-        gain = h * self.spring + self.spring_damping
-        there = gain > 0
-        safe = np.where(there, gain, 1.0)
-        rows.compliance[s, SPRING_ROW, lane] = np.where(there, 1 / (h * safe), 0.0)
-        rows.target[s, SPRING_ROW, lane] = np.where(there, -self.spring / safe * (q - self.spring_rest), 0.0)
-
-    def _motors(self, q: np.ndarray, h: float, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Compliance and target of motors: a velocity, or a spring to a position that moves."""
-        compliance, target = np.zeros(len(self)), np.zeros(len(self))
-        for k, (velocity, position) in enumerate(zip(self.velocity, self.position)):
-            if position is not None:
-                gain = h * self.stiffness[k] + self.damping[k]
-                compliance[k] = 1 / (h * gain)
-                target[k] = -self.stiffness[k] / gain * (q[k] - float(at_time(position, time)))
-            elif velocity is not None:
-                target[k] = float(at_time(velocity, time))
-        return compliance, target
+        if len(self):
+            start = (self.arrays, self.goals(time), blocks.stops, blocks.arrays, h, error)
+            blocks.device.targets.fill_drives(*start, rows.compliance, rows.target, rows.low, rows.high)
 
     def with_motor(self, number: int, motor) -> "Drives":
         """The same with another motor (pliant.Motor) in place of one."""

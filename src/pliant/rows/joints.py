@@ -7,23 +7,27 @@ from functools import cached_property
 import numpy as np
 
 from pliant.checks import at_time
-from pliant.formulas.joints import soft_row
 from pliant.kernels.device import Device
 from pliant.kernels.joints import (
     BROKEN,
     COUPLING,
+    DISTANCE,
     EQUALITIES,
     FACE,
+    LENGTH,
     LIMIT,
     NODE,
     ON_COORDINATES,
     ONE_SIDED,
     POINT_COORDINATES,
     POINTS,
+    ROPE,
     TRAVEL,
     AnchorArrays,
+    CoordinateArrays,
     JointArrays,
 )
+from pliant.kernels.lanes import LANES
 from pliant.rows.drives import Drives
 from pliant.rows.table import Rows, layout
 
@@ -74,19 +78,37 @@ class FreeCoordinates:
     a: Anchors
     b: Anchors
 
+    @cached_property
+    def arrays(self) -> CoordinateArrays:
+        """What compiled loops see."""
+        return CoordinateArrays(self.kind, self.a.arrays, self.b.arrays)
+
+    @cached_property
+    def every(self) -> np.ndarray:
+        """The numbers (m,) of all."""
+        return np.arange(len(self.kind))
+
     def at(self, pose: tuple) -> np.ndarray:
         """Their values (m,) [m or rad] at a pose, full turns counted from its angles on."""
         out = pose[0].copy()
         if len(self.kind):
-            self.device.joints.follow_coordinates(self.kind, self.a.arrays, self.b.arrays, *pose, out)
+            self.device.joints.follow_coordinates(self.arrays, *pose, out)
         return out
 
     def rates(self, pose: tuple, velocity: np.ndarray) -> np.ndarray:
         """How fast they change (m,) [m/s or rad/s] with velocities (triples, 3); as many zeros as angles for none."""
         out = np.zeros(len(pose[0]))
         if len(self.kind):
-            self.device.joints.coordinate_rates(self.kind, self.a.arrays, self.b.arrays, *pose, velocity, out)
+            self.device.joints.coordinate_rates(self.arrays, self.every, *pose, velocity, out)
         return out
+
+    def after(self, pose: tuple, velocity: np.ndarray, h: float, end: tuple) -> np.ndarray:
+        """Their values (m,) at the end of a step of h [s] from a pose with velocities (triples, 3), which ends with
+        nodes and bodies as `end` says; whole turns within it are counted."""
+        near = pose[0].copy()
+        if len(self.kind):
+            self.device.joints.foresee_coordinates(self.arrays, self.every, *pose, velocity, h, near)
+        return self.at((near, *end))
 
 
 @dataclass
@@ -151,6 +173,12 @@ class JointBlocks:
         return JointArrays(self.family, *anchors, *numbers, self.start, self.slice, self.lane)
 
     @cached_property
+    def watched(self) -> np.ndarray:
+        """The free coordinates (k,) that blocks act on."""
+        own = np.isin(self.family, (*ON_COORDINATES, COUPLING)) & (self.coordinate[:, 0] != LENGTH)
+        return np.unique(self.which[own])
+
+    @cached_property
     def points(self) -> np.ndarray:
         """The blocks (k,) that hold points: whose forces act at their anchors."""
         along = np.isin(self.family, ON_COORDINATES) & np.isin(self.coordinate[:, 0], POINT_COORDINATES)
@@ -160,6 +188,11 @@ class JointBlocks:
     def limits(self) -> np.ndarray:
         """The blocks (k,) that keep coordinates within limits."""
         return np.flatnonzero(np.isin(self.family, ONE_SIDED))
+
+    @cached_property
+    def bouncing(self) -> bool:
+        """Whether any limit bounces."""
+        return bool(self.restitution.any())
 
     @cached_property
     def stopping(self) -> np.ndarray:
@@ -182,6 +215,30 @@ class JointBlocks:
     def rigid(self) -> np.ndarray:
         """Which blocks (n,) are equalities without compliance."""
         return np.isin(self.family, EQUALITIES) & (self.compliance == 0)
+
+    @cached_property
+    def per_reach(self) -> np.ndarray:
+        """1 over the reach (slices, LANES) [1/m] of rigid equalities, 0 elsewhere."""
+        out = np.zeros((len(self.start) - 1, LANES))
+        out[self.slice[self.rigid], self.lane[self.rigid]] = 1 / self.reach[self.rigid]
+        return out
+
+    @cached_property
+    def per_range(self) -> np.ndarray:
+        """1 over the range (slices, LANES) [1/m or 1/rad] of rigid limits, over the length of ropes; 0 elsewhere."""
+        out, own = np.zeros((len(self.start) - 1, LANES)), self.limits[self.compliance[self.limits] == 0]
+        span = self.rest[own, 0] + self.rest[own, 1]
+        counts = np.isfinite(span) & (span > 0)
+        out[self.slice[own[counts]], self.lane[own[counts]]] = 1 / span[counts]
+        return out
+
+    @cached_property
+    def tangents(self) -> np.ndarray:
+        """Which rows (slices, 3, LANES) are those across distances and ropes between two points, without errors."""
+        out, ends = np.zeros((len(self.start) - 1, 3, LANES), bool), np.diff(self.more_start) == 0
+        own = np.isin(self.family, (DISTANCE, ROPE)) & ends
+        out[self.slice[own], 1:, self.lane[own]] = True
+        return out
 
     @cached_property
     def on_nodes(self) -> np.ndarray:
@@ -246,7 +303,7 @@ def fill(
     if not len(blocks.family):
         return error
     fill_targets(blocks, rows, error, h, time)
-    if before is not None and blocks.restitution.any():
+    if before is not None and blocks.bouncing:
         _bounce(blocks, rows, error, before, h)
     return error
 
@@ -254,13 +311,8 @@ def fill(
 def fill_targets(blocks: JointBlocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
     """Targets, compliances and bounds of rows with errors (slices, 3, LANES) at the start of a step that ends at a time
     [s]; nothing bounces."""
-    # equalities as springs with damping: R = 1/(h (h k + d)), b = -k/(h k + d) C; the formula, on arrays
-    softness, factor = soft_row.py_func(blocks.compliance, blocks.damping, h)
-    place = (blocks.slice, slice(None), blocks.lane)
-    rows.compliance[place] = softness[:, None]
-    rows.target[place] = -factor[:, None] * error[place]
-    limits = blocks.limits
-    rows.low[blocks.slice[limits], :2, blocks.lane[limits]] = 0.0  # they push only inwards
+    numbers = (blocks.arrays, blocks.compliance, blocks.damping, h, error)
+    blocks.device.targets.fill_targets(*numbers, rows.compliance, rows.target, rows.low)
     blocks.drives.fill(blocks, rows, error, h, time)
 
 

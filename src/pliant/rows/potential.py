@@ -8,9 +8,8 @@ Jacobian that at q(u). Contacts are linear in the velocity.
 
 import numpy as np
 
-from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
-from pliant.rows.joints import JointBlocks, turning_stiffness
+from pliant.rows.joints import JointBlocks
 from pliant.rows.rolling import Rolling
 from pliant.rows.table import Rows
 from pliant.rows.tilting import Tilting
@@ -21,6 +20,8 @@ NO_MOBILITY, NO_IMPULSE = 1e-12, 1e12
 
 # Part of the energy of a joint's small compliance that counts as what closing its gap will move.
 STIFF_PART = 1e-2
+# Components of turns [rad] up to which torques at the end of a step follow from those seen from its start.
+UNIQUE = 2.0
 # Contacts whose error a renewal leaves more of than this part become harder by this factor, down to this part of what
 # they were: where several of them hold the same thing, multipliers alone converge slowly.
 STUBBORN, HARDER, HARDEST = 0.5, 0.2, 1e-3
@@ -37,10 +38,14 @@ class JointsAhead:
         self.device = blocks.device
         self.slices = len(blocks.start) - 1
         self.write_into(table)
-        self.error, self.rate = np.zeros_like(error), np.zeros_like(error)
-        self.rotation, self.pose = state.body_rotation, state.pose
-        self.per_reach = np.zeros((self.slices, LANES))
-        self.per_reach[blocks.slice[blocks.rigid], blocks.lane[blocks.rigid]] = 1 / blocks.reach[blocks.rigid]
+        self.error, self.rate = np.zeros(error.shape), np.zeros(error.shape)
+        # what bodies turn by [rad], and the pose, where joints were evaluated last
+        self.turn, self.pose = np.zeros(state.body_position.shape), tuple(part.copy() for part in state.pose)
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """Orientations (b, 4) where joints were evaluated last."""
+        return self.pose[3]
 
     def write_into(self, table: Rows) -> None:
         """Let the first rows of a table be theirs."""
@@ -49,28 +54,23 @@ class JointsAhead:
 
     def follow(self, u: np.ndarray) -> None:
         """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
-        state, h, n = self.state, self.h, len(self.state.x)
-        turn, self.rotation = h * np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
-        self.device.rigid.turn_bodies(turn, self.rotation)
-        near = state.angles + h * self.blocks.free.rates(state.pose, u)  # so that whole turns in a step are counted
-        self.pose = (near, state.x + h * u[:n], state.body_position + h * u[n::2], self.rotation)
-        self.device.joints.fill_blocks(self.blocks.arrays, *self.pose, True, self.triples, self.jacobian, self.error)
-        self.rate = (self.error - self.before) / h
-        self.device.joints.follow_turns(self.blocks.start, self.triples, n, turn, self.jacobian)
-
-    def stiffness(self, impulse: np.ndarray) -> np.ndarray:
-        """h^2 times the stiffness (b, 6) of bodies against turning under impulses (slices, 3, LANES)."""
-        return turning_stiffness(self.blocks, impulse, self.jacobian, self.rotation, self.h)
+        blocks, state = self.blocks, self.state
+        start = (blocks.arrays, blocks.free.arrays, blocks.watched, state.pose, self.before, self.h, u)
+        answers = (self.turn, self.pose, self.triples, self.jacobian, self.error, self.rate)
+        self.device.ahead.follow_joints(*start, *answers)
 
     def late_torque(self, impulse: np.ndarray) -> np.ndarray:
         """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start."""
-        n, bodies = len(self.state.x), len(self.rotation)
-        seen, late = (np.zeros((n + 2 * bodies, 3)) for _ in range(2))
+        n, seen = len(self.state.x), np.zeros((len(self.state.x) + 2 * len(self.rotation), 3))
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
-        jacobian, error = np.zeros_like(self.jacobian), np.zeros_like(self.error)
+        torque = seen[n + 1 :: 2].copy()
+        if np.abs(self.turn).max(initial=0.0) < UNIQUE:
+            self.device.joints.late_torques(self.turn, torque)
+            return torque
+        late, jacobian, error = np.zeros_like(seen), np.zeros_like(self.jacobian), np.zeros_like(self.error)
         self.device.joints.fill_blocks(self.blocks.arrays, *self.pose, False, self.triples, jacobian, error)
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
-        return (late - seen)[n + 1 :: 2]
+        return late[n + 1 :: 2] - torque
 
 
 class RowPotential:
@@ -94,29 +94,19 @@ class RowPotential:
     ):
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
         nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
-        mobility; contacts: of the normal and tangent rows of contacts. shift (slices, 3, LANES): impulses [N s] to
-        start from; rolling: which rows are torques of contacts; tilting: which last rows are tilts of triangles."""
+        mobility; contacts: of the normal and tangent rows of contacts, and more (rows.softness). shift (slices, 3,
+        LANES): impulses [N s] to start from; rolling: which rows are torques of contacts; tilting: which last rows are
+        tilts of triangles."""
         self.rolling, self.tilting = rolling, tilting
         self.first_tilt = rows.slices - tilting.rows.slices
         self.rows, self.joints, self.device = rows, joints, joints.device
         self.energy, self.joint_energy = 0.0, 0.0  # [J] as last evaluated: of all rows, of joints
-        self.mobility, without_pins = (_mobilities(self.device, rows, inverse) for inverse in (mobility, loose))
-        dead = self.mobility <= NO_MOBILITY * without_pins
-        self.mobility = np.where(dead, np.where(without_pins > 0, without_pins, 1.0), self.mobility)
-        self.hard = (rows.compliance == 0) & ~dead
-        soft = np.full(self.mobility.shape, contacts[0])
-        soft[:, 1:] = contacts[1]
-        soft[: joints.slices] = softness
-        soft = np.where(dead, NO_IMPULSE, soft)
-        felt = self.mobility.copy()
-        touching = slice(joints.slices, rolling.first_slice)
-        # what is light may carry what is heavy
-        least = np.where(rows.low[touching, 0] == 0.0, felt[touching, 0], np.inf).min(initial=np.inf)
-        felt[touching] = np.minimum(felt[touching], contacts[2] * least)
-        self.compliance = np.where(self.hard | (dead & (rows.compliance == 0)), soft * felt, rows.compliance)
-        rough = rows.friction > 0
-        largest = np.maximum(self.compliance[:, 1], self.compliance[:, 2])  # of both tangents: the cone is round
-        self.compliance[:, 1][rough] = self.compliance[:, 2][rough] = largest[rough]
+        # mobilities of rows, which of them are rigid, and their compliances (slices, 3, LANES)
+        self.mobility, self.compliance = np.empty(shift.shape), np.empty(shift.shape)
+        self.hard = np.empty(shift.shape, bool)
+        numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction, mobility, loose)
+        soft = (softness, *contacts, len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
+        self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
@@ -125,21 +115,18 @@ class RowPotential:
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
         self.renew()
 
-    def evaluate(self, velocity: np.ndarray) -> float:
-        """The potential [J]; impulses, slips and curvatures are kept."""
+    def evaluate(self, velocity: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """The potential [J]; impulses, slips and curvatures are kept, and its gradient is added to one (triples, 3)."""
         rows, joints = self.rows, self.joints
         if not rows.slices:
             return 0.0
         if joints.slices:
             joints.follow(velocity)
-        geometry = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
-        answers = (self.new_slip, self.impulse, self.curvature)
-        arguments = (self.compliance, velocity, joints.slices, joints.rate, *answers)
-        self.joint_energy, energy = self.device.rows.row_response(*geometry, *arguments)
-        if joints.slices:
-            arguments = (self.estimate, joints.error, joints.h, self.curvature)
-            self.device.joints.distance_curvatures(joints.blocks.arrays, *arguments)
-        self.energy = self.joint_energy + energy
+        table = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
+        of_joints = (joints.blocks.arrays, self.estimate, joints.error, joints.h, joints.rate)
+        answers = (self.new_slip, self.impulse, self.curvature, np.empty((0, 3)) if gradient is None else gradient)
+        found = self.device.ahead.evaluate_rows((*table, self.compliance), velocity, *of_joints, *answers)
+        self.joint_energy, self.energy = found[0], found[0] + found[1]
         return self.energy
 
     def respond(self, velocity: np.ndarray) -> float:
@@ -191,6 +178,11 @@ class RowPotential:
             ahead = self.impulse[first] - self.curvature[first, :3] * rate
             self.estimate = np.clip(ahead, rows.low[first], rows.high[first])
 
+    def take_estimate(self, impulse: np.ndarray) -> None:
+        """Impulses (slices, 3, LANES) that the next iterate will have."""
+        if self.joints.slices:
+            self.estimate = impulse[: self.joints.slices].copy()
+
     def restoring_impulses(self, jacobian: np.ndarray) -> np.ndarray:
         """J^T (lambda - estimate) (triples, 3) of joints, with Jacobians (entries, 9, LANES) that may be older: what
         pulls them back to where they fit, and no more."""
@@ -202,7 +194,7 @@ class RowPotential:
 
     def follow_slip(self, velocity: np.ndarray) -> None:
         """Let the slips, but not the shifts, follow a velocity: the start of the iterations."""
-        if not self.rows.slices:
+        if self.rows.slices == self.joints.slices:  # joints have none
             return
         self.evaluate(velocity)
         self.target[:, 0] += self.rows.friction * (self.slip - self.new_slip)
@@ -214,17 +206,11 @@ class RowPotential:
         of up to `closed` of their reach. little (slices, 3, LANES): errors [m/s] of contacts that count for nothing."""
         if not self.rows.slices:
             return 0.0
-        error = np.where(self.hard, self.compliance * (self.impulse - self.shift), 0.0)
-        if closed > 0.0 and self.largest_gap() <= closed:
-            error[: self.joints.slices] *= (self.joints.per_reach == 0)[:, None]
-        if little is not None:
-            error *= np.abs(error) > little
-        active = self.impulse[:, 0] > 0
-        opening = active * self.hard[:, 0] * self.rows.friction * (self.new_slip - self.slip)
-        measure = self.mobility.copy()
-        first = slice(0, self.joints.slices)
-        measure[first] = np.minimum(measure[first], self.compliance[first] / STIFF_PART)
-        return float(np.sum(error**2 / measure) + np.sum(opening**2 / self.mobility[:, 0])) + self._torque_lag()
+        met = closed > 0.0 and self.largest_gap() <= closed
+        numbers = (self.hard, self.compliance, self.impulse, self.shift, self.mobility, self.rows.friction)
+        slips, joints = (self.slip, self.new_slip), (self.joints.blocks.per_reach, met, STIFF_PART)
+        none = np.empty((0, 3, LANES)) if little is None else little
+        return self.device.ahead.row_mismatch(*numbers, *slips, *joints, none) + self._torque_lag()
 
     def _torque_lag(self) -> float:
         """How far torques at their bounds are from those of the present normal impulses, as an energy [J]."""
@@ -243,10 +229,10 @@ class RowPotential:
         return impulse[: self.first_tilt]
 
     def largest_gap(self) -> float:
-        """The largest gap of a rigid joint relative to its reach; rows that can move nothing have none to close."""
-        joints = self.joints
-        gaps = np.abs(joints.error) * self.hard[: joints.slices] * joints.per_reach[:, None]
-        return float(gaps.max(initial=0.0))
+        """The largest gap of a rigid joint relative to its reach, or the most that a limit is overrun by relative to
+        its range; rows that can move nothing have none to close."""
+        joints, blocks = self.joints, self.joints.blocks
+        return float(self.device.ahead.largest_gap(joints.error, self.hard, blocks.per_reach, blocks.per_range))
 
     def rounding(self) -> float:
         """Twice the energy [J] that the rounding of the joints' errors makes."""
@@ -262,17 +248,10 @@ class RowPotential:
         rows, impulse = self.rows, scale * self.impulse[first:]
         self.device.rows.add_row_impulses(rows.start[first:], rows.triples, rows.jacobian, impulse, out)
 
-    def add_turning(self, blocks_inout: np.ndarray) -> None:
-        """Adds h^2 times the stiffness of bodies against turning to the angular blocks (triples, 3, 3)."""
-        if self.joints.slices:
-            bodies = len(self.joints.rotation)
-            turning = self.joints.stiffness(self.estimate)
-            angular = blocks_inout[len(blocks_inout) - 2 * bodies + 1 :: 2]
-            angular += turning[:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
-
-
-def _mobilities(device: Device, rows: Rows, inverse_mass: np.ndarray) -> np.ndarray:
-    """Diagonal of J W J^T (slices, 3, LANES) with mobilities W (triples, 6); 0 where nothing can move."""
-    mobility = np.empty(rows.compliance.shape)
-    device.table.row_mobilities(rows.start, rows.triples, rows.jacobian, inverse_mass, mobility)
-    return mobility
+    def with_turning(self, mass: np.ndarray) -> np.ndarray:
+        """Mass blocks (triples, 3, 3) with h^2 times the stiffness of bodies against turning."""
+        blocks, joints = mass.copy(), self.joints
+        if joints.slices:
+            given = (joints.blocks.arrays, self.estimate, joints.jacobian, joints.rotation, joints.h)
+            self.device.ahead.add_turning_blocks(*given, len(joints.state.x), blocks)
+        return blocks

@@ -24,8 +24,10 @@ HARMLESS = 1e3
 
 # The same of normal and tangent rows of contacts: of rigid bodies where the linear system is solved directly, and by
 # iterations; and with soft bodies, where sheets and solids on many contacts are met soonest by soft ones. Third, how
-# much softer they may be than by the mobility of the heaviest things: what is light may carry them.
-FIRM_CONTACTS, LOOSE_CONTACTS, SOFT_CONTACTS = (1e-2, 1e-2, 10.0), (2e-1, 5e-1, np.inf), (0.7, 1.0, np.inf)
+# much softer they may be than by the mobility of the heaviest things: what is light may carry them. Last, what part of
+# it is for contacts among rigid bodies alone: those of mechanisms, which carry much more than what touches, are firm.
+FIRM_CONTACTS, LOOSE_CONTACTS = (1e-2, 1e-2, 10.0, 1.0), (2e-1, 5e-1, np.inf, 1.0)
+SOFT_CONTACTS, MIXED_CONTACTS = (0.7, 1.0, np.inf, 1.0), (0.1, 0.1, np.inf, 0.01)
 
 
 def joint_softness(model, dtype) -> np.ndarray:

@@ -24,6 +24,24 @@ class Described:
         self.whole = _whole(scene)
         points = (point for rod in scene.rods for point in rod)
         self.things = [(thing, _values(thing)) for thing in (*scene.bodies, *points, *scene.joints)]
+        self._note()
+
+    def _note(self) -> None:
+        """Keep all that things have, for a quick look; and the lists among it that may grow."""
+        self.quick = [(vars(thing).values(), tuple(vars(thing).values())) for thing, _ in self.things]
+        lists = (getattr(thing, name, ()) for thing, _ in self.things for name in LISTS)
+        self.lists = [own for own in lists if isinstance(own, list)]
+        self.lengths = list(map(len, self.lists))
+        self.filled = [(own, tuple(own)) for own in self.lists if own]
+
+    def _looks_the_same(self) -> bool:
+        """Whether nothing has changed at a quick look; if it looks otherwise, something may only have been cached."""
+        if list(map(len, self.lists)) != self.lengths:
+            return False
+        try:  # what is the same object is equal, at no cost; arrays that are not have no truth
+            return all(tuple(own) == before for own, before in (*self.filled, *self.quick))
+        except ValueError:
+            return False
 
     def difference(self) -> str:
         """What has changed, in words; empty where nothing has."""
@@ -33,10 +51,13 @@ class Described:
                     return f"it has {len(after)} {what}, and had {len(before)}"
                 if not all(map(is_, before, after)):
                     return f"its {what} changed"
+        if self._looks_the_same():
+            return ""
         for thing, before in self.things:
             after = _values(thing)
             if len(before) != len(after) or not all(map(is_, before, after)):
                 return _difference(thing, before)
+        self._note()
         return ""
 
 

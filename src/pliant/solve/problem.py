@@ -13,7 +13,7 @@ from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
-from pliant.rows.rolling import Rolling
+from pliant.rows.rolling import Rolling, no_rolling
 from pliant.rows.table import Rows, concatenate
 from pliant.solve.info import Info
 
@@ -131,6 +131,10 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
     blocks, joints = model.joints, Rows.empty(model.joints.start)
     before, start = state.velocity_triples(), state.memory.get("before", {}).get("error")
     error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before, start)
+    if not len(contacts):
+        elements, none = element_rows.fill(model.elements, state, h), np.zeros(0, np.int64)
+        sizes = (blocks.equality_slices, joints.slices)
+        return StepRows(elements, joints, *sizes, error, contacts, none, no_rolling(joints.slices))
     allowed = contact_rows.allowed_gaps(contacts, h)
     still = np.zeros_like(before)
     touching, index, rolling = contact_rows.fill(model, contacts, allowed, state.body_position, before, still, h)
@@ -172,11 +176,6 @@ def mass_blocks(model, prediction, h: float) -> np.ndarray:
     """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
     n = model.node_count
     blocks = np.zeros((model.triple_count, 3, 3))
-    diagonal = np.arange(3)
-    blocks[:n, diagonal, diagonal] = (model.node_mass * prediction.drag)[:, None]
-    if n == model.triple_count:
-        return blocks
-    blocks[n::2, diagonal, diagonal] = np.where(model.static, 0.0, model.body_mass)[:, None]
-    inverse_blocks = model.device.linalg.triples.inverse_blocks
-    blocks[n + 1 :: 2][~model.static] = inverse_blocks(prediction.inverse_mass[n + 1 :: 2][~model.static])
+    bodies = (model.body_mass, model.static, prediction.inverse_mass[n:])
+    model.device.balance.mass_blocks(model.node_mass * prediction.drag, *bodies, blocks)
     return blocks

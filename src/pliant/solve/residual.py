@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rods import body_sizes
-from pliant.kernels.joints import BODY
+from pliant.kernels.lanes import LANES
 from pliant.solve.problem import Problem, Solution
 
 # Rounding of elastic forces relative to stiffness times distance from the origin.
@@ -49,14 +49,9 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
     stiffness, out = np.zeros(model.triple_count), np.empty((model.triple_count, 3))
     stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)
     stiffness[n:] = h * (h * model.body_stiffness + model.body_damping)
-    points = blocks.points
-    if len(points):
-        impulse = solution.impulses[blocks.slice[points], :, blocks.lane[points]]
-        pull, reach = h * np.linalg.norm(impulse, axis=1), blocks.reach[points]
-        for side in (blocks.a, blocks.b):
-            on, index = side.kind[points] == BODY, side.index[points, 0]
-            np.add.at(stiffness, n + 2 * index[on], (pull / reach)[on])
-            np.add.at(stiffness, n + 2 * index[on] + 1, (pull * reach)[on])
+    if len(blocks.points):
+        pulls = (blocks.arrays, blocks.points, blocks.reach, solution.impulses, h, n)
+        model.device.balance.add_pulls(*pulls, stiffness)
     model.device.balance.balance_weights(problem.prediction.inverse_mass, stiffness, model.free_triples, out)
     return out
 
@@ -84,19 +79,10 @@ def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np
 
 def _row_errors(problem: Problem, solution: Solution, weight: np.ndarray) -> float:
     """Sum of squares of the rows' errors in velocity, over their mobilities."""
-    table, rows, kernels = solution.table or problem.rows.table, problem.rows, problem.model.device
+    table, rows = solution.table or problem.rows.table, problem.rows
     if not table.slices:
         return 0.0
-    mobility, rate = np.empty(table.target.shape), np.empty(table.target.shape)
-    inverse = np.concatenate([weight, np.zeros_like(weight)], axis=1)
-    kernels.table.row_mobilities(table.start, table.triples, table.jacobian, inverse, mobility)
-    kernels.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
-    if solution.joint_rate is not None:
-        rate[: rows.joint_slices] = solution.joint_rate
-    lacking = rows.table.target - rate - table.compliance * solution.impulses
-    alive = mobility > NO_MOBILITY * mobility.max(initial=0.0)
-    safe = np.where(alive, mobility, 1.0)
-    # what the impulse would change by in a step towards the row's answer, within its bounds
-    change = np.clip(solution.impulses + lacking / safe, table.low, table.high) - solution.impulses
-    change[:, 1:] *= (table.friction == 0)[:, None]  # slip is no error
-    return float(np.sum(np.where(alive, change * change * safe, 0.0)))
+    rate = solution.joint_rate if solution.joint_rate is not None else np.empty((0, 3, LANES))
+    geometry = (table.start, table.triples, table.jacobian, rows.table.target, table.compliance)
+    bounds, given = (table.low, table.high, table.friction), (weight, solution.u, rate, solution.impulses)
+    return problem.model.device.balance.row_errors(*geometry, *bounds, *given, NO_MOBILITY)

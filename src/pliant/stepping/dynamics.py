@@ -30,10 +30,9 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     extrapolated = state.memory.get("before")
     rotation = state.body_rotation if extrapolated is None else extrapolated["rotation"]
     force, torque = body_loads(model, rotation, end)
-    moving = ~model.static
-    linear[:] = state.body_velocity
-    linear[moving] += h * (model.gravity + force[moving] / model.body_mass[moving, None])
-    inverse_mass[n::2, :3][moving] = 1 / model.body_mass[moving, None]
+    weights = model.inverse_body_mass[:, None]
+    linear[:] = state.body_velocity + h * (model.body_fall + force * weights)
+    inverse_mass[n::2, :3] = weights
     spin = state.body_angular_velocity.copy()
     for i, velocity, angular_velocity in model.driven:
         linear[i], spin[i] = at_time(velocity, end), at_time(angular_velocity, end)
@@ -97,8 +96,8 @@ def integrate(problem: Problem, solution: Solution) -> State:
         kernels.calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
     x = state.x + h * (v if solution.travel is None else solution.travel)
     body_position = state.body_position + h * body_velocity
-    near = state.angles + h * model.joints.free.rates(state.pose, u)
-    pose = (near, x, body_position, rotation)
+    angles = model.joints.free.after(state.pose, u, h, (x, body_position, rotation))
+    pose = (angles, x, body_position, rotation)
     return replace(
         state,
         time=state.time + h,
@@ -109,7 +108,7 @@ def integrate(problem: Problem, solution: Solution) -> State:
         body_rotation=rotation,
         body_velocity=body_velocity,
         body_angular_velocity=model.spins.fitted(model, pose, spin),
-        angles=model.joints.free.at(pose),
+        angles=angles,
         plastic_strain=problem.rows.elements.plastic,
         impulses=kept_impulses(problem.rows, solution.impulses),
         tangled=state.tangled if solution.tangled is None else solution.tangled,
@@ -122,7 +121,9 @@ def integrate(problem: Problem, solution: Solution) -> State:
 def _node_impulses(problem: Problem, solution: Solution) -> np.ndarray:
     """Impulses (n, 3) [N s] of the joints and contacts just solved on the nodes; zero in a model without pins, which
     has no use for them."""
-    model, table, impulse = problem.model, problem.rows.table, np.zeros((problem.model.triple_count, 3))
-    if model.pins and table.slices:
-        model.device.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, impulse)
+    model, table = problem.model, problem.rows.table
+    if not (model.pins and table.slices):
+        return np.zeros((model.node_count, 3))
+    impulse = np.zeros((model.triple_count, 3))
+    model.device.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, impulse)
     return impulse[: model.node_count].copy()

@@ -85,14 +85,15 @@ def _extrapolated(model: Model, state: State, before: dict) -> State | None:
 
 def _from_before(model: Model, state: State, before: dict) -> dict[str, np.ndarray]:
     """What the step takes from the states themselves, for from the extrapolated one it would be of first order:
-    velocities (triples, 3); errors of joints (4 now - before)/3, from which on their rates count; orientations (b, 4)
-    at the end, good enough for where forces act."""
+    velocities (triples, 3); errors of joints (4 now - before)/3, from which on their rates count; nodes (n, 3) and
+    orientations (b, 4) at the end, good enough for where forces act and in which frames elements damp."""
     blocks, rows = model.joints, Rows.empty(model.joints.start)
     pose = (state.angles, before["x"], before["body_position"], before["body_rotation"])
     error = (4 * errors_at(blocks, rows, state.pose) - errors_at(blocks, rows, pose)) / 3
     rotation = state.body_rotation.copy()
     model.device.rigid.turn_bodies(_turns(before["body_rotation"], state.body_rotation), rotation)
-    return {"velocity": state.velocity_triples(), "error": error, "rotation": rotation}
+    x, position = (2 * getattr(state, name) - before[name] for name in ("x", "body_position"))
+    return {"velocity": state.velocity_triples(), "error": error, "x": x, "position": position, "rotation": rotation}
 
 
 def _angular_momentum_of(model, rotation, spin) -> np.ndarray:

@@ -69,6 +69,17 @@ def measure_piles(**pile) -> list[dict]:
     return cases
 
 
+def measure_trees(name: str, **tree) -> list[dict]:
+    """Engines of joints on a tree of hinges; arguments as of `mujoco_tree.measure`."""
+    label = {"label": f"{name}, mujoco"}
+    if find_spec("mujoco") is None:
+        return [label | {"unavailable": "not installed"}]
+    try:
+        return [label | _isolated.call(f"{__name__}.mujoco_tree", "measure", **tree)]
+    except _isolated.Failed as failure:
+        return [label | {"unavailable": str(failure)}]
+
+
 def _label(name: str, cells: tuple) -> str:
     return f"{name}, {6 * cells[0] * cells[1] * cells[2]:,} tets"
 

@@ -15,6 +15,7 @@ from pliant.formulas.matrix3 import (
     scale,
     subtract,
     transpose,
+    transpose_multiply_vector,
 )
 from pliant.formulas.rotation import inverse_turn_jacobian, quaternion_matrix, turn_jacobian
 from pliant.jit import kernel
@@ -149,6 +150,13 @@ def _fill_coordinate(blocks, k, near, x, position, rotation, triples, jacobian):
 
 
 @kernel
+def fill_directions(blocks, which, x, body_rotation, triples, jacobian):
+    """Jacobians of the blocks `which` (k,), all of them between orientations, for turns in world axes."""
+    for k in which:
+        fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+
+
+@kernel
 def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
     """Jacobians and errors C (slices, 3, LANES) [m or rad] of every block at these positions; angular columns are for
     turns in world axes. near (m,): angles [rad] of which coordinates are within half a turn."""
@@ -182,6 +190,18 @@ def follow_turns(start, triples, node_count, turn, jacobian_inout):
             new = multiply(new, turn_jacobian(vector_at(turn, place // 2)))
             for c in range(9):
                 jacobian_inout[entry, c, lane] = new[c]
+
+
+@kernel
+def late_torques(turn, torque_inout):
+    """Torques (b, 3) by turns from where a step began, as torques where it ends: T^-T of each; what is more, in place.
+    turn (b, 3): rotation vectors of the step."""
+    for b in range(turn.shape[0]):
+        seen = vector_at(torque_inout, b)
+        inverse = inverse_turn_jacobian(vector_at(turn, b))
+        late = transpose_multiply_vector(inverse, seen)
+        for c in range(3):
+            torque_inout[b, c] = late[c] - seen[c]
 
 
 @kernel
@@ -244,24 +264,53 @@ def distance_curvatures(blocks, impulse, error, h, curvature_inout):
 
 
 @kernel
-def follow_coordinates(kind, a, b, near, x, body_position, body_rotation, out):
-    """out (m,): the coordinates [m or rad] between the anchors a and b, angles within half a turn of `near` (m,)."""
+def follow_coordinates(free, near, x, body_position, body_rotation, out):
+    """out (m,): the free coordinates [m or rad], angles within half a turn of `near` (m,)."""
     pose, none = (x, body_position, body_rotation), (0.0, 0.0, 0.0)
     triples, jacobian = np.zeros((6, 1), np.int32), np.zeros((6, 9, 1))
-    for k in range(kind.shape[0]):
+    for k in range(free.kind.shape[0]):
         arguments = (near[k], none, pose, 0, 0, triples, jacobian)
-        out[k] = coordinate(kind[k], anchor_at(a, k), anchor_at(b, k), *arguments)[0]
+        out[k] = coordinate(free.kind[k], anchor_at(free.a, k), anchor_at(free.b, k), *arguments)[0]
 
 
 @kernel
-def coordinate_rates(kind, a, b, near, x, body_position, body_rotation, velocity, out):
-    """out (m,): how fast coordinates [m/s or rad/s] change with velocities (triples, 3)."""
+def coordinate_rates(free, which, near, x, body_position, body_rotation, velocity, out):
+    """out (m,): how fast the free coordinates `which` (k,) change [m/s or rad/s] with velocities (triples, 3)."""
     pose, first = (x, body_position, body_rotation), (1.0, 0.0, 0.0)
     triples, jacobian = np.zeros((6, 1), np.int32), np.zeros((6, 9, 1))
-    for k in range(kind.shape[0]):
+    for k in which:
         arguments = (near[k], first, pose, 0, 0, triples, jacobian)
-        _, last = coordinate(kind[k], anchor_at(a, k), anchor_at(b, k), *arguments)
+        _, last = coordinate(free.kind[k], anchor_at(free.a, k), anchor_at(free.b, k), *arguments)
         out[k] = 0.0
         for entry in range(last):
             u = vector_at(velocity, triples[entry, 0])
             out[k] += dot((jacobian[entry, 0, 0], jacobian[entry, 1, 0], jacobian[entry, 2, 0]), u)
+
+
+@kernel
+def _spin_of(anchor, node_count, velocity):
+    """Angular velocity of what an anchor holds on to, and whether it is known: a face has none of its own."""
+    kind, index, _, _, _ = anchor
+    if kind == BODY:
+        return vector_at(velocity, node_count + 2 * index[0] + 1), True
+    return (0.0, 0.0, 0.0), kind != FACE and kind != NODE
+
+
+@kernel
+def foresee_coordinates(free, which, near, x, body_position, body_rotation, velocity, h, out):
+    """out (m,): where the free coordinates `which` (k,) will about be after h [s] with velocities (triples, 3), so that
+    whole turns in a step are counted.
+
+    An angle changes no faster than its sides turn against each other. (Where axes are not held together, near the
+    direction in which there is no angle, its rate is without bounds, and it would be many turns off.)
+    """
+    coordinate_rates(free, which, near, x, body_position, body_rotation, velocity, out)
+    for k in which:
+        rate = out[k]
+        if free.kind[k] != TRAVEL:
+            first, known = _spin_of(anchor_at(free.a, k), x.shape[0], velocity)
+            second, also = _spin_of(anchor_at(free.b, k), x.shape[0], velocity)
+            if known and also:
+                most = norm(subtract(second, first))
+                rate = min(max(rate, -most), most)
+        out[k] = near[k] + h * rate

@@ -39,13 +39,22 @@ def add_row_blocks(first, second, place, jacobian, weight, block_index, values_i
 @kernel
 def add_row_impulses(start, triples, jacobian, impulse, out):
     """out (triples, 3) += J^T impulse; impulse (slices, 3, LANES)."""
+    add_scaled_impulses(start, triples, jacobian, impulse, 1.0, out)
+
+
+@kernel
+def add_scaled_impulses(start, triples, jacobian, impulse, scale, out):
+    """out (triples, 3) += scale J^T impulse; impulse (slices, 3, LANES)."""
     for s in range(start.shape[0] - 1):
         for entry in range(start[s], start[s + 1]):
             for lane in range(LANES):
+                l = (scale * impulse[s, 0, lane], scale * impulse[s, 1, lane], scale * impulse[s, 2, lane])
+                if l[0] == 0.0 and l[1] == 0.0 and l[2] == 0.0:
+                    continue
                 triple = triples[entry, lane]
-                for row in range(3):
-                    for c in range(3):
-                        out[triple, c] += jacobian[entry, 3 * row + c, lane] * impulse[s, row, lane]
+                for c in range(3):
+                    own = jacobian[entry, c, lane] * l[0] + jacobian[entry, 3 + c, lane] * l[1]
+                    out[triple, c] += own + jacobian[entry, 6 + c, lane] * l[2]
 
 
 @kernel

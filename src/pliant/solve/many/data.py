@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from pliant.formulas.joints import soft_row
-from pliant.kernels.joints import FACE, NODE, ON_COORDINATES
+from pliant.kernels.joints import FACE, MOTOR_ROW, NODE, ON_COORDINATES
 from pliant.model.loads import node_forces
 from pliant.model.state import RowImpulses, State
 from pliant.rows import joints as joint_rows
-from pliant.rows.drives import MOTOR_ROW
 from pliant.rows.softness import joint_softness
 from pliant.rows.table import Rows
 from pliant.solve.many.layout import Layout, entry_counts

@@ -1,5 +1,7 @@
 """Joints along Newton's iterations: closed at their start and end, and come back to within a line search."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pliant.solve.info import Info
@@ -20,8 +22,9 @@ PATIENCE = 12
 RESTORING = 0.1
 
 
-def fitted(potential: Increment, system, point: Point) -> Point:
-    """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration."""
+def fitted(potential: Increment, system, point: Point, assemble: Callable[[], None]) -> Point:
+    """The start, moved to where joints fit: gaps that are still open would drown all else in the first iteration.
+    assemble: renews the system where the potential was last evaluated, for limits may be met on the way."""
     gap = potential.row_potential.largest_gap()
     for _ in range(MOST_CORRECTIONS):
         if gap <= FITTED:
@@ -31,6 +34,7 @@ def fitted(potential: Increment, system, point: Point) -> Point:
         if not (np.isfinite(new.value) and left < gap):
             return Point(point.u, *potential.evaluate(point.u))
         point, gap = new, left
+        assemble()
     return point
 
 

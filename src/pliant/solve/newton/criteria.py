@@ -7,10 +7,11 @@ from pliant.solve.residual import residual
 
 # Rounding of energies relative to their parts.
 ROUNDING = 1e-13
-# Gaps of rigid joints, relative to their reach: those that a converged step may leave, in proportion to its tolerance,
-# and the least that is asked for. (Where joints fit in one position only, and turning is against them to second order,
-# no finite force closes them.) Iterations aim at less, for it is cheap where it is possible at all.
-GAP, CLOSED, SHUT = 1e-3, 5e-7, 1e-10
+# Gaps of rigid joints, relative to their reach, and limits overrun, relative to their range: what a converged step may
+# leave, in proportion to its tolerance, and the least that is asked for. (Where joints fit in one position only, and
+# turning is against them to second order, no finite force closes them.) Iterations aim at less, for it is cheap where
+# it is possible at all.
+GAP, CLOSED, SHUT = 1e-4, 5e-7, 1e-10
 # Imbalance (solve.residual) that a converged step with joints may leave, at first and where iterations are many.
 IMBALANCE, LARGEST_IMBALANCE = 0.01, 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.

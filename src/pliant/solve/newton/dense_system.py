@@ -16,6 +16,7 @@ class DenseSystem:
     """M + J^T G J over the triples of a model without elements, contacts included; offers what PrimalSystem does."""
 
     linear, dtype = "dense", np.dtype(np.float64)
+    direct = True  # solves are cheap beside evaluations
     patience = 12  # iterations before sweeps over contacts
     contact_softness = FIRM_CONTACTS
 
@@ -36,6 +37,7 @@ class DenseSystem:
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
         """The matrix from mass blocks (n, 3, 3) and the rows' curvatures G; prescribed components are unit rows."""
         n, free, self.jacobian = self.count, self.free.ravel(), rows.jacobian.copy()
+        self.mass = mass
         inertia = np.zeros((n, 3, n, 3))
         inertia[np.arange(n), :, np.arange(n)] = mass
         self.inertia = inertia.reshape(3 * n, 3 * n) * np.outer(free, free) + np.diag(1 - free)
@@ -68,6 +70,10 @@ class DenseSystem:
         """(A + J^T G J) u over the free components (n, 3)."""
         whole = np.tril(self.matrix) + np.tril(self.matrix, -1).T
         return self.free * (whole @ (u * self.free).ravel()).reshape(-1, 3)
+
+    def bare_product(self, u: np.ndarray) -> np.ndarray:
+        """M u (n, 3)."""
+        return self.kernels.triples.multiply_diagonal(self.mass, u)
 
     def local_norm(self, gradient: np.ndarray) -> float:
         """sqrt(g^T D^-1 g) with the diagonal blocks D."""

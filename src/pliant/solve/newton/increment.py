@@ -55,19 +55,30 @@ class Increment:
         self.softness = (softness, contacts)
         self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         self._take_rows(warm_impulses(state.impulses, rows), no_tilting())
-        elements.take_plastic(rows.elements.plastic)
-        elements.take_bodies(state)
-        if elements.elements.damped:
-            elements.take_frames(self.x, rows.elements.rotation)
-        self.tangled = renew_tangles(model, elements, state, h)
-        excess = excess_energies(elements, state, self.tangled)
-        self.predicted = slowed(model, prediction.u, excess) if excess.any() else prediction.u
+        self.tangled, self.predicted = state.tangled, prediction.u
+        if model.elements.sets:
+            self._take_elements(state)
         self.push = self.device.linalg.triples.multiply_diagonal(self.mass, self.predicted)
-        elements.take_laws(self.tangled)
         self.slip = 0.0 if elements.start is None else TURN_ROUNDING
         # what energies of elements, differences of numbers of the size of their stiffness, are rounded by [J]
         self.blur = BLUR * model.elements.stiffness
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
+
+    def _take_elements(self, state) -> None:
+        """What is fixed about elements in a step from a state."""
+        elements, rows = self.elements, self.problem.rows.elements
+        elements.take_plastic(rows.plastic)
+        elements.take_bodies(state)
+        ahead = state.memory.get("before")
+        if elements.elements.damped and ahead is not None:
+            elements.take_frames_ahead(ahead["x"], ahead["position"], ahead["rotation"])
+        elif elements.elements.damped:
+            elements.take_frames(self.x, rows.rotation)
+        self.tangled = renew_tangles(self.model, elements, state, self.h)
+        excess = excess_energies(elements, state, self.tangled)
+        if excess.any():
+            self.predicted = slowed(self.model, self.predicted, excess)
+        elements.take_laws(self.tangled)
 
     def _take_rows(self, shift: np.ndarray, tilting: Tilting) -> None:
         """Make a potential of the problem's rows, with impulses (slices, 3, LANES) [N s] to start from."""
@@ -99,8 +110,7 @@ class Increment:
         self._take_rows(warm_impulses(kept, self.problem.rows), tilting)
         self.row_potential.estimate = estimate
         self.row_potential.follow_slip(u)
-        value += self.row_potential.evaluate(u)
-        self.row_potential.add_impulses(gradient, -1.0)
+        value += self.row_potential.evaluate(u, gradient)
         return value, gradient
 
     @property
@@ -145,6 +155,9 @@ class Increment:
 
     def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`_mobility`, and the same as if nothing were pinned."""
+        if not self.model.node_count:
+            own = self._mobility(inverse_mass) if self.elements.count else inverse_mass
+            return own, own
         model, loose = self.model, inverse_mass.copy()
         loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + self.h * model.node_mass_damping)))[:, None]
         return self._mobility(inverse_mass), self._mobility(loose)
@@ -163,7 +176,7 @@ class Increment:
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""
         h, n, count = self.h, self.model.node_count, self.elements.count
-        gradient = np.empty_like(u)
+        self.at, gradient = u, np.empty_like(u)
         value = self.device.balance.inertia_terms(self.mass, self.push, u, gradient)
         if count:
             v = np.ascontiguousarray(u[:n])
@@ -176,8 +189,7 @@ class Increment:
                 gradient[:n] += force
                 value += work
         if self.row_potential.rows.slices:
-            value += self.row_potential.evaluate(u)
-            self.row_potential.add_impulses(gradient, -1.0)
+            value += self.row_potential.evaluate(u, gradient)
         return value, gradient
 
     def solution(self, u: np.ndarray, info: Info) -> Solution:
@@ -229,8 +241,11 @@ class Increment:
         return x if bodies is None else np.concatenate([x.ravel(), bodies.position.ravel(), bodies.rotation.ravel()])
 
     def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
-        """Phi [J] at velocities that are zero where they are free, before anything flows; known: what `end` said of
-        the last step."""
+        """Phi [J], but for what gaps of joints make, at velocities that are zero where they are free, before anything
+        flows; known: what `end` said of the last step."""
+        touching = self.row_potential.rows.slices > self.joints.slices
+        if not self.elements.count and not touching:
+            return self.device.balance.inertia_terms(self.mass, self.push, rest, np.empty_like(rest))
         here = self._places(self.x, self.elements.start)
         # orientations are rounded once more when a step ends
         close = known is not None and known[0].shape == here.shape and np.abs(known[0] - here).max() <= self.slip
@@ -238,8 +253,8 @@ class Increment:
             self.elements.take_plastic(self.problem.state.plastic_strain)
             value, _ = self.evaluate(rest)
             self.elements.take_plastic(self.problem.rows.elements.plastic)
-            return value
-        return known[1] + self.row_potential.evaluate(rest)
+            return value - self.joint_energy
+        return known[1] + (self.row_potential.evaluate(rest) - self.joint_energy if touching else 0.0)
 
     @property
     def joint_energy(self) -> float:
@@ -248,9 +263,7 @@ class Increment:
 
     def blocks(self) -> np.ndarray:
         """Diagonal blocks (triples, 3, 3) of mass, and of the stiffness with which bodies under load resist turning."""
-        blocks = self.mass.copy()
-        self.row_potential.add_turning(blocks)
-        return blocks
+        return self.row_potential.with_turning(self.mass)
 
     def renew(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
         """Bring what lags behind up to date: the rows' shifts and Coulomb's discs; Phi and its gradient at u, where
@@ -261,8 +274,7 @@ class Increment:
         if len(self.problem.rows.contacts) and self.elements.elements.sets:  # those of rigid bodies are hard enough
             rows.harden()
         rows.renew()
-        value += rows.evaluate(u)
-        rows.add_impulses(gradient, -1.0)
+        value += rows.evaluate(u, gradient)
         return value, gradient
 
     def lag(self, closed: float) -> float:

@@ -10,6 +10,7 @@ from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriter
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
 from pliant.solve.newton.increment import Increment
+from pliant.solve.newton.kinks import past_kinks
 from pliant.solve.newton.lengths import OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.sweeping import may_sweep, sweep
@@ -82,7 +83,7 @@ def minimise(
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
         if iteration == 0 and potential.row_potential.joints.slices:
-            point = fitted(potential, system, point)
+            point = fitted(potential, system, point, lambda: _assemble(potential, system, False))
         point.gradient = point.gradient * system.free
         found = _direction(potential, system, point, last, exact)
         new, factor = _line_search(potential, system, point, found)
@@ -196,10 +197,14 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
         again = _direction(potential, system, point, last, False)
         again.products += products
         return again
-    if foreseeable(potential) and slope < 0.0 and not potential.following:
+    more, kinked = 0, system.direct and rows.joints.slices and not potential.following
+    if kinked:
+        direction, more = past_kinks(potential, system, gradient, direction)
+    elif foreseeable(potential) and slope < 0.0 and not potential.following:
         direction, more = foresee_contacts(potential, system, point.u, gradient, direction, size)
-        slope, products = float(system.dot(gradient, direction)), products + more
-    rows.foresee(direction)
+    slope, products = float(system.dot(gradient, direction)), products + more
+    if not kinked:
+        rows.foresee(direction)
     potential.elements.foresee(potential.h * direction)
     return Direction(direction, slope, size, products)
 

@@ -8,7 +8,7 @@ from pliant.kernels.matrices import Augmented, BlockJacobi, FactorPreconditioner
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
-from pliant.rows.softness import LOOSE_CONTACTS, SOFT_CONTACTS
+from pliant.rows.softness import LOOSE_CONTACTS, MIXED_CONTACTS, SOFT_CONTACTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.factor_pattern import FactorPattern
 from pliant.solve.newton.library_factor import LibraryFactor
@@ -54,6 +54,9 @@ class PrimalSystem:
                 self.factors = factors
         self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
+        if self.factors and model.elements.sets and len(model.joints.family):
+            self.contact_softness = MIXED_CONTACTS
+        self.direct = self.factors is not None  # solves are cheap beside evaluations
         dtype = np.float64 if self.factors or self.library else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
         self.gathering = pattern.gathering(self.free)
@@ -232,8 +235,18 @@ class PrimalSystem:
         kernels.apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
         return float(np.sqrt(max(kernels.dot_slices(r, self.x), 0.0)))
 
+    def bare_product(self, u: np.ndarray) -> np.ndarray:
+        """A u without the rows, over the free components (n, 3)."""
+        self._multiply_bare(self.pattern.pack(u * self.free, self.dtype))
+        return self.pattern.unpack(self.x)
+
+    def _multiply_bare(self, x: np.ndarray) -> None:
+        """The product without the rows with a packed vector, into `x`."""
+        terms = (self.matrix, self._rows_up_to(0), self.packed_free)
+        self.device.linalg.pcg.multiply(*terms, x, self.x, self.parallel)
+
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u without the rows, over the free components."""
-        x, kernels = self.pattern.pack(u * self.free, self.dtype), self.device.linalg.pcg
-        kernels.multiply(self.matrix, self._rows_up_to(0), self.packed_free, x, self.x, self.parallel)
-        return float(kernels.dot_slices(x, self.x))
+        x = self.pattern.pack(u * self.free, self.dtype)
+        self._multiply_bare(x)
+        return float(self.device.linalg.pcg.dot_slices(x, self.x))

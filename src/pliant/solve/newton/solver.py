@@ -10,6 +10,7 @@ from pliant.rows.softness import joint_softness
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
+from pliant.solve.newton.factored_system import FactoredSystem
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.minimise import Point, minimise
@@ -159,7 +160,7 @@ class NewtonSolver:
         """
         potential.row_potential.follow_slip(u)
         guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
-        most = potential.value_at_rest(rest, self.known) - potential.joint_energy
+        most = potential.value_at_rest(rest, self.known)
         point = Point(guess, *potential.evaluate(guess))
         value = point.value - potential.joint_energy
         while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
@@ -179,4 +180,6 @@ def _system(linear: str, model, state, direct_work: float):
         return DenseSystem(model)
     if linear == "matrix-free":
         return MatrixFreeSystem(model)
+    if linear in ("auto", "cholesky") and FactoredSystem.fits(model):
+        return FactoredSystem(model, joint_rows.structure(model.joints, state))
     return PrimalSystem(model, joint_rows.structure(model.joints, state), linear, direct_work)

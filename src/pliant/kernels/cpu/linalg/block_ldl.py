@@ -5,9 +5,11 @@ an inverse in numbers loses the square of the block's condition; so the factors 
 Cholesky's are.
 """
 
+import math
+
 import numpy as np
 
-from pliant.formulas.matrix3 import positive_inverse
+from pliant.formulas.matrix3 import positive_inverse, symmetric_multiply_vector
 from pliant.jit import kernel
 
 # Of a pivot below the first part of its diagonal number even the sign may be rounding: it counts as positive, and for
@@ -152,6 +154,17 @@ def inverse_diagonals(diagonal_blocks, values, out):
         inverse = positive_inverse((a[0, 0], a[1, 1], a[2, 2], a[2, 1], a[2, 0], a[1, 0]), LEAST_PIVOT)
         for c in range(6):
             out[k, c] = inverse[c]
+
+
+@kernel
+def norm_by_diagonals(inverse, u):
+    """sqrt(u^T D^-1 u) for u (n, 3) with the inverses (n, 6) of diagonal blocks D."""
+    total = 0.0
+    for k in range(u.shape[0]):
+        i = inverse[k]
+        own = symmetric_multiply_vector((i[0], i[1], i[2], i[3], i[4], i[5]), (u[k, 0], u[k, 1], u[k, 2]))
+        total += u[k, 0] * own[0] + u[k, 1] * own[1] + u[k, 2] * own[2]
+    return math.sqrt(max(total, 0.0))
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from pliant.formulas.matrix3 import symmetric_multiply_vector
 from pliant.jit import kernel
+from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict
 from pliant.kernels.lanes import LANES, load6
 
 
@@ -54,3 +55,20 @@ def scatter_rows(place, column_start, row, start, triples, jacobian, weight, val
                                 + jacobian[i, 3 + r, lane] * column[1]
                                 + jacobian[i, 6 + r, lane] * column[2]
                             )
+
+
+@kernel
+def assemble_rows(
+    order, place, column_start, row, diagonal, mass, start, triples, jacobian, weight, free, values_out, inverse_out
+):
+    """Upper blocks (k, 3, 3) of M + J^T G J in a pattern, prescribed components as in the unit matrix, and the inverses
+    (n, 6) of its diagonal blocks. order, place (n,): of triples in the pattern; diagonal (n,): their blocks."""
+    values_out[:] = 0.0
+    for i in range(diagonal.shape[0]):
+        block = values_out[diagonal[i]]
+        for r in range(3):
+            for c in range(3):
+                block[r, c] = mass[i, r, c]
+    scatter_rows(place, column_start, row, start, triples, jacobian, weight, values_out)
+    restrict(order, column_start, row, free, values_out)
+    inverse_diagonals(diagonal, values_out, inverse_out)
