@@ -14,11 +14,13 @@ from pliant.collide.surface_contacts import Surfaces
 from pliant.collide.things import Things
 from pliant.kernels.collide import DEPTH
 from pliant.kernels.device import Device
-from pliant.kernels.shapes import HULL, MESH
+from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
 from pliant.scene.scene import Scene
 
+# Size of a slender body or a plate, in parts of half its thickness, at most.
+SLENDER = 10.0
 # Thickness of a surface of which the user says nothing, in parts of its mean edge.
 THICKNESS = 0.01
 
@@ -30,13 +32,26 @@ def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies
     _say_where_torques_end(things, softs, rigids)
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
-    sizes = np.concatenate([_sizes(softs), np.where(np.isinf(solids.radius), 0.0, solids.radius)])
+    sizes = np.concatenate([_sizes(softs), _solid_sizes(solids)])
     mixed = None
     if meshed and len(solids.convex) + len(solids.planes):
         loose = np.concatenate([free.any(axis=1), ~bodies["immobile"][meshed.mesh_body]])
         mixed = Mixed(meshed, solids, loose)
     acceleration = float(np.linalg.norm(scene.gravity))
     return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration)
+
+
+def _solid_sizes(solids: Solids) -> np.ndarray:
+    """The sizes (b,) [m] of rigid bodies by which their contacts are judged, 0 of planes: of slender ones and plates no
+    more than SLENDER times half their thickness."""
+    size, half = np.where(np.isinf(solids.radius), 0.0, solids.radius), solids.parameter
+    thin = np.full(len(size), np.inf)
+    for code, columns in ((BOX, 3), (CYLINDER, 2), (CONE, 2), (CAPSULE, 1)):
+        own = solids.code == code
+        thin[own] = half[own, :columns].min(axis=1, initial=np.inf)
+    hulls = solids.code == HULL
+    thin[hulls] = solids.hull_depth[solids.index[hulls]] / DEPTH
+    return np.minimum(size, SLENDER * thin)
 
 
 def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Things:

@@ -54,7 +54,7 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if model.fragile:
         new = replace(new, broken=broken_blocks(model, new, h))
     # Newton's steps are checked on their way; what starts apart and converges ends apart
-    if len(state.crossing) or solver.linear_rows or not solution.info.converged:
+    if len(state.crossing) or state.tangled.any() or solver.linear_rows or not solution.info.converged:
         new = replace(new, crossing=crossing_pairs(whole, new))
     return new, _measured(problem, solution, solver, clock)
 
