@@ -28,10 +28,15 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
 
 
 def internal_forces(state, elements: Elements, warped: bool) -> np.ndarray:
-    """Gradient (n, 3) [N] of the elements' elastic energy, plus viscous forces in their frames at the step's start."""
+    """Gradient (n, 3) [N] of the elements' elastic energy, plus viscous forces in the frames in which they acted: those
+    of the step's start, of BDF2 those foreseen for its end."""
     potential, start = ElementPotential.of(elements, state), state.x - state.span * state.v
     rows = ElementRows(elements, start, state.plastic_strain)
-    if elements.damped:
+    if elements.damped and "bdf2" in state.memory:
+        # from (4 now - before)/3, where the step started, and now: 2 now - before; of a step of Euler's simply now
+        ahead = 3 * start - 2 * state.memory["bdf2"]["x"]
+        potential.take_frames(ahead, ElementRows(elements, ahead, state.plastic_strain).rotation)
+    elif elements.damped:
         potential.take_frames(start, rows.rotation)
     if not warped:
         return potential.evaluate(state.x, state.v)[2]
