@@ -79,14 +79,10 @@ class Model:
 
     def during(self, state, time: float) -> "Model":
         """This model as it is at a state and a time [s]: with joints whose lengths move or that broke, and without
-        contact of what crosses; bodies turned inside out do not touch themselves, for that is their way back."""
+        contact of what crosses."""
         joints = self.joints.at(time, state.broken)
         model = self if joints is self.joints else self._with_joints(joints)
-        apart = state.crossing
-        if self.colliders.meshed and np.any(state.tangled):
-            turned = np.flatnonzero(state.tangled)
-            apart = np.concatenate([apart, np.stack([turned, turned], axis=1)])
-        return model.parting(apart) if len(apart) else model
+        return model.parting(state.crossing) if len(state.crossing) else model
 
     def parting(self, crossing: np.ndarray) -> "Model":
         """This model without contact between pairs (k, 2) of things that cross."""

@@ -53,10 +53,19 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     clock.lap("drift")
     if model.fragile:
         new = replace(new, broken=broken_blocks(model, new, h))
-    # Newton's steps are checked on their way; what starts apart and converges ends apart
-    if len(state.crossing) or state.tangled.any() or solver.linear_rows or not solution.info.converged:
-        new = replace(new, crossing=crossing_pairs(whole, new))
-    return new, _measured(problem, solution, solver, clock)
+    return _crossed(whole, state, new, solver, solution.info), _measured(problem, solution, solver, clock)
+
+
+def _crossed(model: Model, state: State, new: State, solver, info: Info) -> State:
+    """The new state with what crosses there: Newton's steps are checked on their way, and what starts apart and
+    converges ends apart. A body that has crossed itself does not touch itself until it is upright again, for that is
+    its way back."""
+    if not (len(state.crossing) or solver.linear_rows or not info.converged):
+        return new
+    own = state.crossing[state.crossing[:, 0] == state.crossing[:, 1]]
+    turned = own[own[:, 0] < len(new.tangled)]
+    turned = turned[new.tangled[turned[:, 0]] > 0]
+    return replace(new, crossing=np.unique(np.concatenate([crossing_pairs(model, new), turned]), axis=0))
 
 
 def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State, Info]:

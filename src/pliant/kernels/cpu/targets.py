@@ -2,7 +2,7 @@
 
 from pliant.formulas.joints import soft_row
 from pliant.jit import kernel
-from pliant.kernels.joints import FRICTION_ROW, LIMIT, MOTOR_ROW, NO_MOTOR, ROPE, SPRING_ROW, TO_POSITION
+from pliant.kernels.joints import FRICTION_ROW, MOTOR_ROW, NO_MOTOR, ONE_SIDED, SPRING_ROW, TO_POSITION
 
 
 @kernel
@@ -15,7 +15,7 @@ def fill_targets(blocks, compliance, damping, h, error, compliance_out, target_o
         for row in range(3):
             compliance_out[s, row, lane] = softness
             target_out[s, row, lane] = -factor * error[s, row, lane]
-            if row < 2 and family in (LIMIT, ROPE):
+            if row < 2 and family in ONE_SIDED:
                 low_out[s, row, lane] = 0.0
 
 

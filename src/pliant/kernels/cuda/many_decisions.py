@@ -90,7 +90,7 @@ from pliant.kernels.cuda.warp import device
 # As solve.newton.minimise, lengths, criteria and solver have them.
 SUFFICIENT, OVERSHOOT, MOST_CORRECTIONS, MOST_TRIALS, SHORTEST_START = 1e-4, 0.3, 4, 30, 0.1
 SLOW, MOST_BALANCING, FITTED, WHOLE, PATIENCE, NEAR, RENEW = 0.5, 2, 1e-4, 0.25, 12, 0.1, 1.0
-GAP, CLOSED, SHUT, BALANCED, LOOSELY_BALANCED = 1e-3, 5e-7, 1e-10, 0.01, 0.1
+GAP, CLOSED, SHUT, BALANCED, LOOSELY_BALANCED = 1e-4, 5e-7, 1e-10, 0.01, 0.1
 # Part of the tets that may be inverted at the start of a step (elements.tangles): beyond that the host takes it.
 MOST_INVERTED = 0.05
 

@@ -44,17 +44,11 @@ def _on_edges(x, edges, e, f):
 
 
 @kernel
-def _dominated(p, squared, near, x, triangles, around, first, last, a, b):
-    """Whether one of the triangles around a feature is nearer to p than the feature, which is said instead; one with
-    the node a or b, to which p belongs, is no contact, and hides none that is near already."""
+def _dominated(p, squared, x, triangles, around, first, last):
+    """Whether one of the triangles around a feature is nearer to p than the feature."""
     distance, doubt = squared**0.5, DOUBT * max(abs(p[0]), abs(p[1]), abs(p[2]))
     for k in range(first, last):
-        t = around[k]
-        if near and (a in (triangles[t, 0], triangles[t, 1], triangles[t, 2])):
-            continue
-        if near and (b in (triangles[t, 0], triangles[t, 1], triangles[t, 2])):
-            continue
-        if distance > (_on_triangle(p, x, triangles, t)[1] * (1.0 + TELLING)) ** 0.5 + doubt:
+        if distance > (_on_triangle(p, x, triangles, around[k])[1] * (1.0 + TELLING)) ** 0.5 + doubt:
             return True
     return False
 
@@ -109,13 +103,11 @@ def vertex_triangle_contacts(
             around, start, end = edge_triangles, edge_start[second], edge_start[second + 1]
         else:
             around, start, end = edge_triangles, 0, 0
-        near = squared < thick * thick
-        if _dominated(p, squared, near, x, triangles, around, start, end, node, node):
+        if _dominated(p, squared, x, triangles, around, start, end):
             continue
         if kind == VERTEX_VERTEX:
             start, end = vertex_start[node], vertex_start[node + 1]
-            q = _triple(x, second)
-            if _dominated(q, squared, near, x, triangles, vertex_triangles, start, end, second, second):
+            if _dominated(_triple(x, second), squared, x, triangles, vertex_triangles, start, end):
                 continue
         if count < len(key_out):
             nodes_out[count, 0], weights_out[count, 0] = node, 1.0
@@ -169,11 +161,9 @@ def edge_edge_contacts(
         if body[a] == body[c] and _on_edges(rest, edges, e, f)[2] <= thick * thick:
             continue
         p = add(scale(1.0 - s, _triple(x, a)), scale(s, _triple(x, b)))
-        near, first, last = squared < thick * thick, edge_start[f], edge_start[f + 1]
-        if _dominated(p, squared, near, x, triangles, edge_triangles, first, last, a, b):
+        if _dominated(p, squared, x, triangles, edge_triangles, edge_start[f], edge_start[f + 1]):
             q = add(scale(1.0 - t, _triple(x, c)), scale(t, _triple(x, d)))
-            first, last = edge_start[e], edge_start[e + 1]
-            if _dominated(q, squared, near, x, triangles, edge_triangles, first, last, c, d):
+            if _dominated(q, squared, x, triangles, edge_triangles, edge_start[e], edge_start[e + 1]):
                 continue
         if count < len(key_out):
             key_out[count] = (EDGE_EDGE << (2 * INDEX_BITS)) | (e << INDEX_BITS) | f
