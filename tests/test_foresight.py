@@ -142,3 +142,23 @@ def test_directions_that_foresee_contacts_go_downhill_and_lower_the_model(monkey
     sim = draped(8).simulate(1 / 60)
     sim.step(12)
     assert len(slopes) > 10 and max(slopes) < 0.0
+
+
+def test_small_things_in_long_steps_are_not_lifted_by_steps_that_converge():
+    """A ball of 0.3 mm on a soft block, steps of 1/15 s: free fall in a step is a hundred times its size."""
+    size = 1e-3
+    scene = pl.Scene()
+    block = scene.add_soft(
+        pl.meshes.box((size, size, 0.4 * size), (5, 5, 2)), pl.Material.neohookean(young=1e3, poisson=0.3, density=1000)
+    )
+    block.pin(block.nodes.z < 1e-9 * size)
+    scene.add_rigid(
+        pl.Sphere(0.15 * size), density=1000, position=(0.47 * size, 0.52 * size, 0.56 * size), friction=0.5
+    )
+    simulation = scene.simulate(1 / 15)
+    energy, whole = simulation.energy().total, simulation.energy().gravitational
+    for _ in range(4):
+        simulation.step()
+        gained, energy = simulation.energy().total - energy, simulation.energy().total
+        if simulation.info.converged:
+            assert gained < 1e-4 * whole

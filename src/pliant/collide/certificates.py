@@ -20,7 +20,7 @@ class Certificates:
     """Proofs for the surfaces of a scene."""
 
     def __init__(self, meshed: Meshed):
-        self.meshed, self.misfit = meshed, meshed.surfaces.device.collide.misfit.largest_misfit
+        self.meshed, self.kernels = meshed, meshed.surfaces.device.collide
         vertices = meshed.surfaces.index.vertices
         things = meshed.thing[vertices]
         order = np.argsort(things, kind="stable")
@@ -29,18 +29,25 @@ class Certificates:
         self.ends = np.append(self.starts[1:], len(self.vertices))
         allowed = meshed.surfaces.allowed[np.ix_(self.things, self.things)]
         self.mutual = np.triu(allowed, 1)
+        self.any_mutual = bool(self.mutual.any())
         self.itself = np.flatnonzero(np.diagonal(allowed))
         # shapes of bodies, and how far [m] parts of them were apart
         self.known: dict[tuple[str, int], tuple[np.ndarray, float]] = {}
         self.size = meshed.size[self.vertices[self.starts]]
         self.radius = self._most(meshed.radius)
 
-    def may_touch(self, x: np.ndarray, reach: np.ndarray) -> tuple[bool, bool]:
-        """Whether any surfaces at x (p, 3) may be closer than their radii and reaches (p,) [m]: to others, to
-        themselves."""
-        wide = self._most(self.meshed.radius + reach)
-        low, high = self._boxes(x)
-        return self._boxes_meet(low, high, wide), self._may_touch_itself(TOUCH, x, wide)
+    def may_touch(self, x: np.ndarray, reach: np.ndarray, within: np.ndarray | float) -> tuple[bool, bool]:
+        """Whether any surfaces at x (p, 3) may be closer than their radii and reaches: to others, these (p,) [m], to
+        themselves, those of whole things (t,) [m]."""
+        others = self._boxes_meet(x, x, self.meshed.radius + reach)
+        return others, self._may_touch_itself(TOUCH, x, self.radius + within)
+
+    def straying(self, x: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        """The largest speeds (t,) [m/s] of the points of things beside their rigid motions, where it matters."""
+        out = np.zeros(len(self.things))
+        for k in self.itself:
+            out[k] = self.kernels.broad.largest_straying(x, velocities, self.vertices[self.starts[k] : self.ends[k]])
+        return out
 
     def clear(self, x: np.ndarray, renew: bool = True) -> bool:
         """Whether no body at x (p, 3) may touch itself; renew: or is looked at anew."""
@@ -48,9 +55,7 @@ class Certificates:
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
-        low, high = self._boxes(x)
-        last_low, last_high = self._boxes(y)
-        others = self._boxes_meet(np.minimum(low, last_low), np.maximum(high, last_high), self.radius)
+        others = self._boxes_meet(x, y, self.meshed.radius)
         # what has passed through itself on the way may be clear at its end: that must follow from the start
         wide = CORE * self.radius
         return others, self._may_touch_itself(MEET, x, wide) or self._may_touch_itself(MEET, y, wide, renew=False)
@@ -58,17 +63,15 @@ class Certificates:
     def _most(self, values: np.ndarray) -> np.ndarray:
         return np.maximum.reduceat(values[self.vertices], self.starts)
 
-    def _boxes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        points = x[self.vertices]
-        return np.minimum.reduceat(points, self.starts), np.maximum.reduceat(points, self.starts)
-
-    def _boxes_meet(self, low: np.ndarray, high: np.ndarray, wide: np.ndarray) -> bool:
-        """Whether boxes, wider by so much, of different things that may touch overlap."""
-        if not self.mutual.any():
+    def _boxes_meet(self, x: np.ndarray, y: np.ndarray, wide: np.ndarray) -> bool:
+        """Whether boxes of the ways from x to y (p, 3), wider by so much (p,) [m], of different things that may touch
+        overlap."""
+        if not self.any_mutual:
             return False
-        low, high = low - wide[:, None], high + wide[:, None]
-        apart = (low[:, None] > high[None]).any(axis=2)
-        return bool(np.any(self.mutual & ~apart & ~apart.T))
+        count, broad = len(self.things), self.kernels.broad
+        low, high, none = np.empty((count, 3)), np.empty((count, 3)), np.zeros(count)
+        broad.boxes_of_things(x, y, wide, self.vertices, self.starts, low, high)
+        return broad.boxes_meet(low, high, none, low, high, none, self.mutual)
 
     def _may_touch_itself(self, what: str, x: np.ndarray, wide: np.ndarray, renew: bool = True) -> bool:
         return any(not self._clear(what, int(k), x, wide[k], renew) for k in self.itself)
@@ -80,7 +83,7 @@ class Certificates:
         known, distance = self.known.get((what, k), (None, 0.0))
         if known is not None:
             # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
-            change = 2 * self.misfit(known, x, own)
+            change = 2 * self.kernels.misfit.largest_misfit(known, x, own)
             if distance - change > 2 * wide:
                 return True
             if distance <= 2 * wide and change < HARDLY * self.size[k]:

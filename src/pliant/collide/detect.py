@@ -90,15 +90,21 @@ class Colliders:
         parts = [solids.contacts(state, placed, body_reach)]
         if self.meshed:
             x = self.meshed.places(state)
-            speed = np.linalg.norm(self.meshed.velocities(state, x), axis=1)
-            reach = 2 * h * speed + fall + SLACK * self.meshed.size
+            velocities = self.meshed.velocities(state, x)
+            reach = 2 * h * np.sqrt((velocities * velocities).sum(axis=1)) + fall + SLACK * self.meshed.size
             if self.mixed:
                 parts.append(self.mixed.contacts(placed, x, reach, body_reach))
             reach = np.minimum(reach, LONGEST_REACH * self.meshed.size)
-            others, itself = self.certificates.may_touch(x, reach) if self.certificates else (False, False)
+            others, itself = self._may_touch(x, velocities, reach, h) if self.certificates else (False, False)
             if others or itself:
                 parts.append(self.meshed.contacts(x, reach, softs, itself))
         return joined(parts)
+
+    def _may_touch(self, x: np.ndarray, velocities: np.ndarray, reach: np.ndarray, h: float) -> tuple[bool, bool]:
+        """Whether surfaces may touch others, and themselves: no body comes nearer to itself by moving as a whole."""
+        proofs = self.certificates
+        within = np.minimum(2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, LONGEST_REACH * proofs.size)
+        return proofs.may_touch(x, reach, within)
 
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they

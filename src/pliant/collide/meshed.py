@@ -44,6 +44,8 @@ class Meshed:
     def velocities(self, state, x: np.ndarray) -> np.ndarray:
         """Velocities (p, 3) [m/s] of the points, which are at x."""
         body, n = self.mesh_body, len(state.x)
+        if not len(body):
+            return state.v
         arms = x[n:] - state.body_position[body]
         turning = np.cross(state.body_angular_velocity[body], arms)
         return np.concatenate([state.v, state.body_velocity[body] + turning])

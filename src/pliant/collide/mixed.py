@@ -42,49 +42,51 @@ class Mixed:
         if self._boxes_meet(x, x, self.radius + reach, low, high):
             meshed.surfaces.fit(x, x, self.radius + reach)
             tree = solids.fit(low, high)
-            vertices, bodies = self._near("vertices", tree)
-            pairs = self._allowed(self.index.vertices[vertices], self.index.vertices[vertices], bodies)
-            parts.append(self._nodes(placed, x, reach, body_reach, pairs))
-            triangles, bodies = self._near("triangles", tree)
-            pairs = self._allowed(triangles, self.index.triangles[triangles], bodies)
-            parts.append(self._triangles(placed, x, reach, body_reach, pairs))
+            points = self._points(meshed.surfaces.tree("vertices").pairs(tree), solids.convex)
+            parts.append(self._nodes(placed, x, reach, body_reach, points))
+            parts.append(self._triangles(placed, x, reach, body_reach, self._triangle_pairs(tree)))
         return joined(parts)
 
     def _boxes_meet(self, x: np.ndarray, y: np.ndarray, wide: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Whether the box of a surface, whose points go from x to y (p, 3), wider by so much (p,) [m], and one of those
         around convex bodies, low, high (b, 3), overlap where both may touch."""
-        solids, order, starts = self.solids, self.order, self.starts
-        if not len(solids.convex):
+        convex, broad, count = self.solids.convex, self.solids.kernels.broad, len(self.starts)
+        if not len(convex):
             return False
-        lowest = np.minimum(x, y)[order] - wide[order, None]
-        highest = np.maximum(x, y)[order] + wide[order, None]
-        lowest, highest = np.minimum.reduceat(lowest, starts)[:, None], np.maximum.reduceat(highest, starts)[:, None]
-        apart = (lowest > high[solids.convex]).any(axis=2) | (low[solids.convex] > highest).any(axis=2)
-        return bool(np.any(self.both & ~apart))
+        lowest, highest = np.empty((count, 3)), np.empty((count, 3))
+        broad.boxes_of_things(x, y, wide, self.order, self.starts, lowest, highest)
+        none = (np.zeros(count), np.zeros(len(convex)))
+        return broad.boxes_meet(lowest, highest, none[0], low[convex], high[convex], none[1], self.both)
 
-    def _near(self, name: str, tree) -> tuple[np.ndarray, np.ndarray]:
-        """Primitives of surfaces and bodies whose boxes overlap."""
-        pairs = self.meshed.surfaces.tree(name).pairs(tree)
-        return pairs[:, 0], self.solids.convex[pairs[:, 1]]
+    def _triangle_pairs(self, tree) -> np.ndarray:
+        """Pairs (k, 2) of triangles and bodies whose boxes overlap, and that may touch; sorted."""
+        pairs = self.meshed.surfaces.tree("triangles").pairs(tree)
+        return self._allowed(pairs, self.index.triangles, self.solids.convex)
 
     def _plane_pairs(self, placed: Placed, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of points and planes that are within reach."""
-        solids, vertices, found = self.solids, self.index.vertices, [np.zeros((0, 2), np.int64)]
-        for plane in solids.planes:
-            normal = placed.frame[plane].reshape(3, 3) @ solids.parameter[plane, :3]
-            near = vertices[x[vertices] @ normal - normal @ placed.origin[plane] <= (reach + self.radius)[vertices]]
-            found.append(self._allowed(near, near, np.full(len(near), plane)))
-        return np.concatenate(found)
+        solids, planes, vertices = self.solids, self.solids.planes, self.index.vertices
+        if not len(planes):
+            return np.zeros((0, 2), np.int64)
+        normals, heights = solids.plane_equations(placed)
+        pairs = np.empty((len(vertices) * len(planes), 2), np.int64)
+        count = solids.kernels.broad.points_at_planes(x, vertices, reach + self.radius, normals, heights, pairs)
+        return self._points(pairs[:count], planes)
 
-    def _allowed(self, primitive: np.ndarray, nodes: np.ndarray, bodies: np.ndarray) -> np.ndarray:
-        """Pairs (k, 2) of primitives, with these nodes (k,) or (k, 3), and bodies that may touch, sorted; nothing can
-        part what is held still from a body that stays."""
-        things, nodes = self.solids.things, nodes[:, None] if nodes.ndim == 1 else nodes
-        body_things = things.soft_count + bodies
-        chosen = things.may_touch(self.meshed.thing[nodes[:, 0]], body_things)
-        chosen &= self.loose[nodes].any(axis=1) | ~things.still[body_things]
-        pairs = np.stack([primitive[chosen], bodies[chosen]], axis=1)
-        return np.ascontiguousarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    def _points(self, pairs: np.ndarray, bodies: np.ndarray) -> np.ndarray:
+        """Pairs (k, 2) of points and bodies that may touch, from pairs of their numbers."""
+        found = self._allowed(pairs, self.meshed.surfaces.members["vertices"], bodies)
+        found[:, 0] = self.index.vertices[found[:, 0]]
+        return found
+
+    def _allowed(self, pairs: np.ndarray, members: np.ndarray, bodies: np.ndarray) -> np.ndarray:
+        """Pairs (k, 2) of primitives, with nodes members (m, 1 or 3), and bodies that may touch, sorted, from pairs of
+        primitives and entries of `bodies`; nothing can part what is held still from a body that stays."""
+        solids, keys, things = self.solids, np.empty(len(pairs), np.int64), self.solids.things
+        numbers = (bodies, self.meshed.thing, self.loose, things.soft_count, len(solids.code))
+        count = solids.kernels.broad.keys_of_pairs(things.manners, pairs, members, *numbers, keys)
+        keys = np.sort(keys[:count])
+        return np.stack([keys // len(solids.code), keys % len(solids.code)], axis=1)
 
     def _nodes(self, placed: Placed, x, reach, body_reach, pairs: np.ndarray) -> Contacts:
         """Contacts of points."""
@@ -140,8 +142,7 @@ class Mixed:
         if not self._boxes_meet(x, ends, np.zeros(len(x)), low, high):
             return of_points, of_bodies
         meshed.surfaces.fit(x, ends, np.zeros(len(x)))
-        triangles, bodies = self._near("triangles", solids.fit(low, high))
-        pairs = self._allowed(triangles, self.index.triangles[triangles], bodies)
+        pairs = self._triangle_pairs(solids.fit(low, high))
         gone = np.linalg.norm(ends - x, axis=1)[self.index.triangles[pairs[:, 0]]].max(axis=1, initial=0.0)
         turned = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(solids.radius, 1e30)
         fast = gone + turned[pairs[:, 1]] > 0.25 * solids.depth[pairs[:, 1]]

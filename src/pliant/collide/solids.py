@@ -94,6 +94,12 @@ class Solids:
             self.tree.follow(low, high)
         return self.tree
 
+    def plane_equations(self, placed: Placed) -> tuple[np.ndarray, np.ndarray]:
+        """Normals (p, 3) of the planes, and their heights (p,) [m] along these."""
+        normals, heights = np.empty((len(self.planes), 3)), np.empty(len(self.planes))
+        self.kernels.bodies.plane_equations(self.planes, self.parameter, placed.origin, placed.frame, normals, heights)
+        return normals, heights
+
     def pairs(self, placed: Placed, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of bodies whose boxes overlap, planes second; sorted."""
         if len(self.code) < 2:
@@ -101,12 +107,10 @@ class Solids:
         near = self.convex[self.fit(low, high).pairs()] if len(self.convex) > 1 else np.zeros((0, 2), np.int64)
         near = np.sort(near, axis=1)
         found = [near[np.lexsort((near[:, 1], near[:, 0]))]]
-        for plane in self.planes:
-            frame = placed.frame[plane].reshape(3, 3)
-            normal = frame @ self.parameter[plane, :3]
+        for plane, normal, height in zip(self.planes, *self.plane_equations(placed)):
             # the corner of a box that is deepest below the plane
             deepest = np.where(normal > 0, low[self.convex], high[self.convex]) @ normal
-            below = self.convex[deepest <= normal @ placed.origin[plane]]
+            below = self.convex[deepest <= height]
             found.append(np.stack([below, np.full(len(below), plane)], axis=1))
         pairs = np.concatenate(found)
         count = self.things.soft_count
@@ -135,22 +139,27 @@ class Solids:
     def plane_times(self, start, end) -> np.ndarray:
         """The part (b,) of their way from one state to another that bodies may go before their cores are below a plane,
         about."""
-        times = np.ones(len(self.code))
-        none, convex = np.zeros(len(self.code)), self.convex
-        for plane in self.planes if len(convex) else []:
-            lowest = []
-            for state in (start, end):
-                placed = self.placed(state)
-                low, high = self.boxes(placed, none)
-                normal = placed.frame[plane].reshape(3, 3) @ self.parameter[plane, :3]
-                corner = np.where(normal > 0, low[convex], high[convex])
-                lowest.append((corner - placed.origin[plane]) @ normal)
+        times, convex = np.ones(len(self.code)), self.convex
+        if not len(self.planes) or not len(convex):
+            return times
+        heights = [self._heights(state) for state in (start, end)]
+        for number, plane in enumerate(self.planes):
+            lowest = [height[number] for height in heights]
             size = self.radius[convex]
-            allowed = self.things.may_touch(self.things.soft_count + convex, self.things.soft_count + plane)
+            others = np.full(len(convex), self.things.soft_count + plane)
+            allowed = self.things.may_touch(self.things.soft_count + convex, others)
             through = allowed & (lowest[0] > -size) & (lowest[1] < -size)
             part = (lowest[0] + size) / np.maximum(lowest[0] - lowest[1], 1e-300)
             times[convex] = np.where(through, np.minimum(times[convex], part), times[convex])
         return times
+
+    def _heights(self, state) -> np.ndarray:
+        """How high (p, convex) [m] the lowest corners of the convex bodies' boxes are above planes."""
+        placed = self.placed(state)
+        low, high = self.boxes(placed, np.zeros(len(self.code)))
+        normals, heights = self.plane_equations(placed)
+        corner = np.where(normals[:, None] > 0, low[self.convex], high[self.convex])
+        return np.einsum("pkc,pc->pk", corner, normals) - heights[:, None]
 
     def times(self, start, motion: np.ndarray, turn: np.ndarray, low, high) -> np.ndarray:
         """The part (b,) of their motion and turn (b, 3) that bodies may go before their cores meet; low, high (b, 3):

@@ -29,17 +29,6 @@ class _Near:
     pairs: list[np.ndarray]
     nodes: list[np.ndarray]
 
-    def holds(self, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> bool:
-        """Whether these are all pairs for other ways and distances too."""
-        alone = np.isneginf(margin)  # points that are near nothing
-        left = np.where(alone, np.inf, np.maximum(self.margin - np.where(alone, 0.0, margin), 0.0)) ** 2
-        # a point of a way is no further from the other way than the ends of both are from each other
-        return bool(
-            np.all(self.margin >= margin)
-            and np.all(((start - self.start) ** 2).sum(axis=1) <= left)
-            and (end is start or np.all(((end - self.end) ** 2).sum(axis=1) <= left))
-        )
-
 
 @dataclass
 class SurfaceContacts:
@@ -227,27 +216,21 @@ class Surfaces:
         """Pairs that may touch and may be nearer than their margins (n,) [m] on straight ways from start to end (n, 3):
         those of last time, as long as nothing has moved far. Which pairs there are beyond these changes nothing."""
         known = self._known.get(name)
-        if known is not None and known.holds(start, end, margin):
+        broad = self.kernels.broad
+        if known is not None and broad.still_near(known.start, known.end, known.margin, start, end, margin):
             return known
         margin = margin + self.skin
         self.fit(start, end, margin)
-        found = []
-        for own, names in ((1, ("vertices", "triangles")), (2, ("edges",))):
-            pairs = self.pairs(*names)
-            nodes = np.hstack([self.members[names[0]][pairs[:, 0]], self.members[names[-1]][pairs[:, 1]]])
-            chosen = self._may_touch(nodes, own)
-            found.append((pairs[chosen], nodes[chosen]))
-        pairs, nodes = zip(*found)
+        pairs, nodes = zip(*(self._chosen(*names) for names in (("vertices", "triangles"), ("edges",))))
         self._known[name] = _Near(start.copy(), end.copy(), margin, list(pairs), list(nodes))
         return self._known[name]
 
-    def _may_touch(self, nodes: np.ndarray, own: int) -> np.ndarray:
-        """Which pairs (k, 4) of primitives have no node in common and may touch."""
-        chosen = self.allowed[self.body[nodes[:, 0]], self.body[nodes[:, own]]]
-        for i in range(own):
-            for j in range(own, 4):
-                chosen &= nodes[:, i] != nodes[:, j]
-        return chosen
+    def _chosen(self, *names: str) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs (k, 2) of primitives whose boxes overlap and that may touch, and their nodes (k, 4)."""
+        pairs, first, second = self.pairs(*names), self.members[names[0]], self.members[names[-1]]
+        chosen, nodes = np.empty((len(pairs), 2), np.int64), np.empty((len(pairs), 4), np.int64)
+        count = self.kernels.broad.choose_pairs(pairs, first, second, self.body, self.allowed, chosen, nodes)
+        return chosen[:count].copy(), nodes[:count].copy()
 
     # ---- trees
 

@@ -1,8 +1,12 @@
 """What may touch: soft bodies, counted first, and rigid ones."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+from pliant.kernels.collide import Manners
+from pliant.kernels.device import Device
 
 # What a contact does when neither body says.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
@@ -33,6 +37,7 @@ class Things:
     same number from 0 on do not touch each other.
     """
 
+    device: Device
     soft_count: int
     friction: np.ndarray
     restitution: np.ndarray
@@ -56,16 +61,17 @@ class Things:
 
     def may_touch(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Whether pairs of different things a, b (k,) may touch, (k,) bool."""
-        free = self._accept(a, b)
-        if len(self.excluded):
-            free &= ~self._found(self.excluded, a, b)[1]
-        return free
+        return self._accept(self.manners, a, b)
 
-    def _accept(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The same but for pairs that are excluded."""
-        free = self.collides[a] & self.collides[b] & ~(self.still[a] & self.still[b])
-        free &= ((self.group[a] & self.mask[b]) != 0) & ((self.group[b] & self.mask[a]) != 0)
-        return free & ((self.family[a] != self.family[b]) | (self.family[a] < 0))
+    @cached_property
+    def manners(self) -> Manners:
+        """What decides who touches whom."""
+        return Manners(self.collides, self.still, self.group, self.mask, self.family, self.excluded)
+
+    def _accept(self, manners: Manners, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        out = np.empty(len(a), bool)
+        self.device.collide.broad.may_touch(manners, a, b, out)
+        return out
 
     def _found(self, keys: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where pairs a, b (k,) are among sorted keys, and whether they are."""
@@ -89,7 +95,10 @@ class Things:
     def torques(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lengths (k,) [m] of the largest torques against rolling and turning of pairs (k, 2): of each the larger."""
         a, b = pairs.T
-        return tuple(np.nan_to_num(np.fmax(each[a], each[b])) for each in (self.rolling, self.torsional))
+        return tuple(
+            np.zeros(len(a)) if np.isnan(each).all() else np.nan_to_num(np.fmax(each[a], each[b]))
+            for each in (self.rolling, self.torsional)
+        )
 
     def may_touch_others(self) -> np.ndarray:
         """Whether things (t,) may touch any other, or themselves because the user asked for it."""
@@ -107,7 +116,8 @@ class Things:
         columns = np.stack([self.collides, self.still, self.group, self.mask, self.family], axis=1).astype(np.int64)
         _, alike, kind = np.unique(columns, axis=0, return_index=True, return_inverse=True)
         a, b = np.meshgrid(alike, alike, indexing="ij")
-        return kind.ravel(), alike, self._accept(a.ravel(), b.ravel()).reshape(len(alike), len(alike))
+        bare = self.manners._replace(excluded=self.excluded[:0])
+        return kind.ravel(), alike, self._accept(bare, a.ravel(), b.ravel()).reshape(len(alike), len(alike))
 
     def all_pairs(self, itself: np.ndarray | None = None) -> np.ndarray:
         """Whether things (t, t) may touch each other, and on the diagonal themselves, or what `itself` (t,) says."""

@@ -35,6 +35,18 @@ class Hulls(NamedTuple):
     overhang: np.ndarray
 
 
+class Manners(NamedTuple):
+    """What things (t,) say of whom they touch: collides, still bool; group, mask: bits; family: things with the same
+    number from 0 on do not touch each other; excluded (k,): sorted keys first * t + second, first < second."""
+
+    collides: np.ndarray
+    still: np.ndarray
+    group: np.ndarray
+    mask: np.ndarray
+    family: np.ndarray
+    excluded: np.ndarray
+
+
 class ContactPoints(NamedTuple):
     """Contacts as they are written: point_a, point_b (n, 3) [m] on the surfaces, normal (n, 3) from b to a, gap (n,)
     [m], feature (n,), below 65536, which names the point from step to step while the same features touch."""

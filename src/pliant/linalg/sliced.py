@@ -48,6 +48,12 @@ class SlicedPattern:
         self.device.linalg.sliced.pack(self.place, np.asarray(values, np.float64), out)
         return out
 
+    def pack_free(self, values: np.ndarray, free: np.ndarray, dtype, scale: float = 1.0) -> np.ndarray:
+        """The free components (n, 3) of values, times a scale, in the matrix's order."""
+        out = np.zeros((self.slices, 3, LANES), dtype)
+        self.device.linalg.sliced.pack_free(self.place, values, free, scale, out)
+        return out
+
     def unpack(self, vector: np.ndarray) -> np.ndarray:
         """(slices, 3, LANES) -> (n, 3)."""
         out = np.empty((len(self.place), 3))

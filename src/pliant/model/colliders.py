@@ -28,7 +28,7 @@ THICKNESS = 0.01
 def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
     """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
     softs, rigids = scene.soft_bodies, scene.every_rigid
-    things = _things(scene, softs, rigids, bodies["immobile"])
+    things = _things(device, scene, softs, rigids, bodies["immobile"])
     _say_where_torques_end(things, softs, rigids)
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
@@ -54,7 +54,7 @@ def _solid_sizes(solids: Solids) -> np.ndarray:
     return np.minimum(size, SLENDER * thin)
 
 
-def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Things:
+def _things(device: Device, scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Things:
     """All bodies as contacts see them."""
     both = [*softs, *rigids]
 
@@ -63,6 +63,7 @@ def _things(scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Th
         return np.array([none if value is None else value for value in values], kind)
 
     return Things(
+        device,
         len(softs),
         column("friction"),
         column("restitution"),

@@ -124,6 +124,17 @@ class Model:
         """(b, 3) [m/s2]: gravity of bodies that move freely."""
         return np.where(self.static[:, None], 0.0, self.gravity)
 
+    @cached_property
+    def longest_ways(self) -> np.ndarray:
+        """(triples, 1) [m, rad]: the size of what a velocity moves, of rods none, and a turn by one radian."""
+        out = np.ones((self.triple_count, 1))
+        for first, last in zip(self.node_start[:-1], self.node_start[1:]):
+            out[first:last] = np.ptp(self.rest[first:last], axis=0).max(initial=0.0)
+        out[self.node_count :: 2, 0] = self.body_radius
+        if self.elements.on_bodies:
+            out[self.node_count :][self.body_stiffness > 0.0] = np.inf
+        return out
+
     @property
     def node_count(self) -> int:
         return len(self.rest)

@@ -56,7 +56,7 @@ def _crossing_surfaces(model, state, exact: bool) -> list[tuple[int, int]]:
     if not colliders.certificates or not np.all(np.isfinite(state.x)):
         return []
     x = colliders.meshed.places(state)
-    if not any(colliders.certificates.may_touch(x, np.zeros(len(x)))):
+    if not any(colliders.certificates.may_touch(x, np.zeros(len(x)), 0.0)):
         return []
     pairs, how = intersections(colliders.meshed.surfaces, x, exact)
     index, thing = colliders.meshed.surfaces.index, colliders.meshed.thing

@@ -60,17 +60,14 @@ class Rows:
 
 def layout(widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Slices for blocks of the given widths (triples touched): start (slices + 1,), and each block's slice and lane."""
-    slice_of, lane_of = np.zeros(len(widths), np.int64), np.zeros(len(widths), np.int64)
-    starts, count = [0], 0
-    for width in np.unique(widths):
-        members = np.flatnonzero(widths == width)
-        order = np.arange(len(members))
-        slice_of[members] = count + order // LANES
-        lane_of[members] = order % LANES
-        slices = -(-len(members) // LANES)
-        count += slices
-        starts.extend([int(width)] * slices)
-    return np.cumsum(starts), slice_of, lane_of
+    number = np.bincount(widths)  # of blocks of each width
+    slices = -(-number // LANES)
+    start = np.concatenate([[0], np.cumsum(np.repeat(np.arange(len(number)), slices))])
+    order = np.argsort(widths, kind="stable")
+    before = np.cumsum(number) - number  # blocks of smaller widths
+    place = np.empty(len(widths), np.int64)
+    place[order] = np.arange(len(widths)) + (LANES * (np.cumsum(slices) - slices) - before)[widths[order]]
+    return start, place // LANES, place % LANES
 
 
 def concatenate(parts: list[Rows]) -> Rows:

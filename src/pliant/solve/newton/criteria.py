@@ -37,8 +37,17 @@ class StepCriterion:
         self.potential, self.system, self.before = potential, system, before
         # twice the kinetic energy that external forces alone would give
         self.square = potential.device.linalg.triples.quadratic_diagonal
-        self.kick = self.square(potential.mass, system.free * change)
+        self.kick = self.square(potential.mass, system.free * self._held(change))
         self.rounding = potential.rounding()
+
+    def _held(self, change: np.ndarray) -> np.ndarray:
+        """A change of velocities, cut where things may touch to what moves nothing by more than its size in the step:
+        of small things in long steps, contacts hold all but a little of it, and that little is what matters."""
+        if not self.touches:
+            return change
+        most = self.potential.model.longest_ways / self.potential.h
+        speed = np.sqrt((change * change).sum(axis=1, keepdims=True))
+        return change if np.all(speed <= most) else change * np.minimum(1.0, most / np.maximum(speed, 1e-300))
 
     def scale(self, u: np.ndarray) -> float:
         """Twice the energy [J] of the motion in this step: the measure of corrections."""

@@ -39,7 +39,7 @@ def foresee_contacts(
         push = system.product_without_contacts(direction)
         for _ in range(MOST_HALVINGS):
             new, new_push = there + direction, pushed + push
-            value = rows.respond(u + new) - level + float(np.vdot(smooth + 0.5 * new_push, new))
+            value = rows.respond(u + new) - level + float(system.dot(smooth + 0.5 * new_push, new))
             if value < lowest:
                 break
             direction, push = 0.5 * direction, 0.5 * push

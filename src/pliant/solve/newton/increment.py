@@ -126,9 +126,10 @@ class Increment:
         change = u - self.found_at
         if self.change is not None:
             difference = change - self.change
-            weighted = self.device.linalg.triples.multiply_diagonal(self.mass, difference)
-            size = float(np.vdot(difference, weighted))
-            best = -self.share * float(np.vdot(self.change, weighted)) / size if size > 0.0 else 1.0
+            triples = self.device.linalg.triples
+            weighted = triples.multiply_diagonal(self.mass, difference)
+            size = float(triples.dot(difference, weighted))
+            best = -self.share * float(triples.dot(self.change, weighted)) / size if size > 0.0 else 1.0
             self.share = min(max(best, LEAST_SHARE), 1.0)
         self.change = change
 

@@ -169,8 +169,8 @@ class PrimalSystem:
             self.indefinite = float(self.dot(b, direction)) < 0.0
             return direction, products
         # of unit size, so that no number of a float32 solve is denormal
-        size = np.abs(b).max(initial=1e-300)
-        right = self.pattern.pack(b * self.free / size, self.dtype)
+        size = max(self.device.linalg.sliced.largest(b), 1e-300)
+        right = self.pattern.pack_free(b, self.free, self.dtype, 1 / size)
         iterations = self._conjugate_gradients(right, tolerance)
         if iterations == 0 and self.indefinite and isinstance(self.preconditioner, Augmented):
             self.preconditioner = BlockJacobi(self.inverse)  # rounding has made the other one indefinite
@@ -191,17 +191,17 @@ class PrimalSystem:
             return self.free * self.library.solve(b * self.free), 1
         if not self.factors:
             return self.solve(b, tolerance)
-        right = self.pattern.pack(b * self.free, self.dtype)
+        right = self.pattern.pack_free(b, self.free, self.dtype)
         self.device.linalg.pcg.apply_factor(self.preconditioner, right, self.x)
         return self.free * self.pattern.unpack(self.x), 1
 
     def product(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u over the free components (n, 3)."""
-        return self._multiply(self.pattern.pack(u * self.free, self.dtype), self.rows)
+        return self._multiply(self.pattern.pack_free(u, self.free, self.dtype), self.rows)
 
     def product_without_contacts(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u of elements, masses and joints over the free components (n, 3)."""
-        return self._multiply(self.pattern.pack(u * self.free, self.dtype), self._rows_up_to(self.joint_slices))
+        return self._multiply(self.pattern.pack_free(u, self.free, self.dtype), self._rows_up_to(self.joint_slices))
 
     def _rows_up_to(self, slices: int) -> RowTerms:
         """The first slices of the rows."""
@@ -237,7 +237,7 @@ class PrimalSystem:
 
     def bare_product(self, u: np.ndarray) -> np.ndarray:
         """A u without the rows, over the free components (n, 3)."""
-        self._multiply_bare(self.pattern.pack(u * self.free, self.dtype))
+        self._multiply_bare(self.pattern.pack_free(u, self.free, self.dtype))
         return self.pattern.unpack(self.x)
 
     def _multiply_bare(self, x: np.ndarray) -> None:
@@ -247,6 +247,6 @@ class PrimalSystem:
 
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u without the rows, over the free components."""
-        x = self.pattern.pack(u * self.free, self.dtype)
+        x = self.pattern.pack_free(u, self.free, self.dtype)
         self._multiply_bare(x)
         return float(self.device.linalg.pcg.dot_slices(x, self.x))

@@ -43,8 +43,8 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts
     """The problem's contacts between things of which none was found now; their gaps as velocities that differ by
     `change` (triples, 3) from those at which they were found make them."""
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
-    now = np.unique(np.sort(found.thing, axis=1) @ (count, 1))
-    gone = ~np.isin(np.sort(contacts.thing, axis=1) @ (count, 1), now)
+    gone = np.empty(len(contacts), bool)
+    problem.model.device.collide.broad.parted(contacts.thing, found.thing, count, gone)
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)

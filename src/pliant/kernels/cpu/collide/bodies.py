@@ -48,6 +48,21 @@ def body_boxes(code, parameter, index, hulls, origin, frame, margin, low_out, hi
 
 
 @kernel
+def plane_equations(planes, parameter, origin, frame, normal_out, height_out):
+    """Normals (p, 3) of planes, and their heights (p,) [m] along these."""
+    for k in range(len(planes)):
+        i = planes[k]
+        height = 0.0
+        for c in range(3):
+            along = 0.0
+            for j in range(3):
+                along += frame[i, 3 * c + j] * parameter[i, j]
+            normal_out[k, c] = along
+            height += along * origin[i, c]
+        height_out[k] = height
+
+
+@kernel
 def closing(node, weight, body, point, normal, gap, slack, velocity, body_position, node_count, h, acceleration, out):
     """Whether contacts may close soon, out (k,): within two steps of h [s] at the present velocities (triples, 3), or
     their gap is below the slack (k,) [m] already."""

@@ -18,6 +18,26 @@ def pack(place, values, out):
 
 
 @kernel
+def pack_free(place, values, free, scale, out):
+    """The same of scale times the free components (n, 3)."""
+    for i in range(place.shape[0]):
+        s, lane = place[i] // LANES, place[i] % LANES
+        for c in range(3):
+            out[s, c, lane] = scale * values[i, c] * free[i, c]
+
+
+@kernel
+def largest(values):
+    """The largest size of a number of an array (n, 3); NaN where there is one."""
+    found = 0.0
+    for i in range(values.shape[0]):
+        for c in range(3):
+            size = abs(values[i, c])
+            found = size if not size <= found else found
+    return found
+
+
+@kernel
 def unpack(place, vector, out):
     """(slices, 3, LANES) -> (n, 3)."""
     for i in range(place.shape[0]):

@@ -1,0 +1,192 @@
+"""Which pairs may touch at all: what things say of each other, boxes around whole things, pairs found before."""
+
+import math
+
+import numpy as np
+
+from pliant.formulas.matrix3 import cross, dot, positive_inverse, subtract, symmetric_multiply_vector
+from pliant.jit import kernel
+
+# Pivots below this part of their diagonal number are rounding.
+LEAST_PIVOT = 1e-12
+
+
+@kernel
+def _has(keys, key):
+    """Whether a key is among sorted keys."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(keys) and keys[low] == key
+
+
+@kernel
+def _accept(manners, a, b):
+    """Whether two different things may touch."""
+    if not (manners.collides[a] and manners.collides[b]) or (manners.still[a] and manners.still[b]):
+        return False
+    if (manners.group[a] & manners.mask[b]) == 0 or (manners.group[b] & manners.mask[a]) == 0:
+        return False
+    if manners.family[a] == manners.family[b] and manners.family[a] >= 0:
+        return False
+    return not _has(manners.excluded, min(a, b) * len(manners.collides) + max(a, b))
+
+
+@kernel
+def may_touch(manners, a, b, out):
+    """Whether pairs of different things a, b (k,) may touch, out (k,) bool."""
+    for k in range(len(a)):
+        out[k] = _accept(manners, a[k], b[k])
+
+
+@kernel
+def parted(things, found, count, out):
+    """Whether pairs (k, 2) of so many things are not among those found (m, 2), out (k,) bool."""
+    keys = np.empty(len(found), np.int64)
+    for k in range(len(found)):
+        keys[k] = min(found[k, 0], found[k, 1]) * count + max(found[k, 0], found[k, 1])
+    keys.sort()
+    for k in range(len(things)):
+        out[k] = not _has(keys, min(things[k, 0], things[k, 1]) * count + max(things[k, 0], things[k, 1]))
+
+
+@kernel
+def keys_of_pairs(manners, pairs, members, convex, thing, loose, soft_count, body_count, keys_out):
+    """Keys primitive * body_count + body of the pairs (k, 2) of primitives with nodes members (m, 1 to 3) and entries
+    of `convex` that may touch; how many. Nothing can part what is held still from a body that stays."""
+    count = 0
+    for k in range(len(pairs)):
+        primitive, body = pairs[k, 0], convex[pairs[k, 1]]
+        own, other = thing[members[primitive, 0]], soft_count + body
+        if not _accept(manners, own, other):
+            continue
+        moves = not manners.still[other]
+        for j in range(members.shape[1]):
+            moves = moves or loose[members[primitive, j]]
+        if moves:
+            keys_out[count] = primitive * body_count + body
+            count += 1
+    return count
+
+
+@kernel
+def points_at_planes(x, vertices, wide, normals, heights, pairs_out):
+    """Pairs (k, 2) of entries of vertices (m,) and of planes, with normals (p, 3) and heights (p,) [m] along them, that
+    are within `wide` (n,) [m] of each other, or behind; how many."""
+    count = 0
+    for i in range(len(vertices)):
+        v = vertices[i]
+        for j in range(len(heights)):
+            height = x[v, 0] * normals[j, 0] + x[v, 1] * normals[j, 1] + x[v, 2] * normals[j, 2]
+            if height - heights[j] <= wide[v]:
+                pairs_out[count, 0], pairs_out[count, 1] = i, j
+                count += 1
+    return count
+
+
+@kernel
+def choose_pairs(pairs, first, second, body, allowed, pairs_out, nodes_out):
+    """Those of the pairs (k, 2) of primitives, with nodes first (m, 1 or 2) and second (n, 3 or 2), that have no node
+    in common and whose bodies may touch, with their nodes (k, 4); how many."""
+    own, other, count = first.shape[1], second.shape[1], 0
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        free = allowed[body[first[i, 0]], body[second[j, 0]]]
+        for p in range(own):
+            for q in range(other):
+                free = free and first[i, p] != second[j, q]
+        if free:
+            pairs_out[count, 0], pairs_out[count, 1] = i, j
+            for p in range(own):
+                nodes_out[count, p] = first[i, p]
+            for q in range(other):
+                nodes_out[count, own + q] = second[j, q]
+            count += 1
+    return count
+
+
+@kernel
+def still_near(start, end, margin, new_start, new_end, new_margin):
+    """Whether ways from new_start to new_end (n, 3) stay so close to those from start to end that points within the
+    new margins (n,) [m] of them are within the old margins of these.
+
+    A point of a way is no further from the other way than the ends of both are from each other. Points with a margin
+    of minus infinity are near nothing.
+    """
+    for i in range(len(margin)):
+        if new_margin[i] == -math.inf:
+            continue
+        left = margin[i] - new_margin[i]
+        if not left >= 0.0:
+            return False
+        a = b = 0.0
+        for c in range(3):
+            a += (new_start[i, c] - start[i, c]) ** 2
+            b += (new_end[i, c] - end[i, c]) ** 2
+        if not max(a, b) <= left * left:
+            return False
+    return True
+
+
+@kernel
+def boxes_of_things(x, y, wide, vertices, starts, low_out, high_out):
+    """Boxes (t, 3) of things, whose points vertices[starts[t] : starts[t + 1]] go from x to y (p, 3) [m], wider by
+    wide (p,) [m]."""
+    for t in range(len(starts)):
+        last = starts[t + 1] if t + 1 < len(starts) else len(vertices)
+        for c in range(3):
+            low, high = math.inf, -math.inf
+            for k in range(starts[t], last):
+                p = vertices[k]
+                low = min(low, min(x[p, c], y[p, c]) - wide[p])
+                high = max(high, max(x[p, c], y[p, c]) + wide[p])
+            low_out[t, c], high_out[t, c] = low, high
+
+
+@kernel
+def boxes_meet(low, high, wide, other_low, other_high, other_wide, both):
+    """Whether any boxes low, high (m, 3), wider by wide (m,) [m], and others (n, 3) overlap where both (m, n) says that
+    they matter."""
+    for i in range(len(low)):
+        for j in range(len(other_low)):
+            if both[i, j]:
+                apart = False
+                for c in range(3):
+                    apart = apart or low[i, c] - wide[i] > other_high[j, c] + other_wide[j]
+                    apart = apart or other_low[j, c] - other_wide[j] > high[i, c] + wide[i]
+                if not apart:
+                    return True
+    return False
+
+
+@kernel
+def largest_straying(x, velocity, nodes):
+    """The largest speed [m/s] of points x[nodes] (k, 3) beside their common rigid motion, the best in the sense of
+    least squares."""
+    count = len(nodes)
+    c0 = c1 = c2 = v0 = v1 = v2 = 0.0
+    for k in range(count):
+        n = nodes[k]
+        c0, c1, c2 = c0 + x[n, 0], c1 + x[n, 1], c2 + x[n, 2]
+        v0, v1, v2 = v0 + velocity[n, 0], v1 + velocity[n, 1], v2 + velocity[n, 2]
+    centre, mean = (c0 / count, c1 / count, c2 / count), (v0 / count, v1 / count, v2 / count)
+    a0 = a1 = a2 = a3 = a4 = a5 = m0 = m1 = m2 = 0.0
+    for k in range(count):
+        n = nodes[k]
+        r = subtract((x[n, 0], x[n, 1], x[n, 2]), centre)
+        m = cross(r, subtract((velocity[n, 0], velocity[n, 1], velocity[n, 2]), mean))
+        a0, a1, a2 = a0 + r[1] * r[1] + r[2] * r[2], a1 + r[0] * r[0] + r[2] * r[2], a2 + r[0] * r[0] + r[1] * r[1]
+        a3, a4, a5 = a3 - r[1] * r[2], a4 - r[0] * r[2], a5 - r[0] * r[1]
+        m0, m1, m2 = m0 + m[0], m1 + m[1], m2 + m[2]
+    spin = symmetric_multiply_vector(positive_inverse((a0, a1, a2, a3, a4, a5), LEAST_PIVOT), (m0, m1, m2))
+    worst = 0.0
+    for k in range(count):
+        n = nodes[k]
+        r = subtract((x[n, 0], x[n, 1], x[n, 2]), centre)
+        left = subtract(subtract((velocity[n, 0], velocity[n, 1], velocity[n, 2]), mean), cross(spin, r))
+        worst = max(worst, dot(left, left))
+    return np.sqrt(worst)
