@@ -23,6 +23,8 @@ MOST_STIFF_ROWS = 150
 # Choices of the linear solver with block Jacobi alone.
 ONE_LEVEL = ("jacobi", "matrix-free")
 LIBRARIES = ("superlu", "pardiso")
+# Iterations of a solve after which the coarse level is renewed: it does not fit any more what contacts hold.
+MANY_ITERATIONS = 15
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
 
@@ -44,6 +46,7 @@ class PrimalSystem:
         self.pieces, self.joint_slices = Pieces.of(model), len(model.joints.start) - 1
         self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
+        self.places, self.iterations = None, 0  # where nodes are at the start of a step; of the last solve
         # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
         # float32 iterations are too little for thin rods
         needed = self.pieces.count > MOST_PIECES or model.elements.on_bodies
@@ -87,7 +90,7 @@ class PrimalSystem:
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
         """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
 
-        x (n, 3): where the nodes are, to renew the coarse level of the preconditioner; None: it stays.
+        x (n, 3): where the nodes are, at the first of a step; then the coarse level of the preconditioner is renewed.
         """
         pattern, dtype, kernels = self.pattern, self.dtype, self.device.linalg.sliced
         kernels.gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
@@ -102,13 +105,16 @@ class PrimalSystem:
             numbers = self.factors.factorise(self.blocks, mass, rows, curvature)
             self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
         else:
-            self._precondition(x)
+            self.places, self.iterations = (self.places, self.iterations) if x is None else (x, np.inf)
+            self._precondition()
 
     def renew_contacts(self, curvature: np.ndarray) -> None:
-        """Take other curvatures G (slices, 6, LANES) of the rows; factors and the coarse level stay."""
+        """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
         self.rows = self.rows._replace(weight=curvature.astype(self.dtype))
         extra = self._extra_diagonals()
         self.device.linalg.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, self.inverse)
+        if not (self.library or self.factors):
+            self._precondition()
 
     @property
     def jacobian(self) -> np.ndarray:
@@ -121,12 +127,13 @@ class PrimalSystem:
         self.device.linalg.row_diagonals.add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
         return extra
 
-    def _precondition(self, x: np.ndarray | None) -> None:
-        """Two levels at the start of a step; later iterations keep the coarse level and renew the blocks."""
+    def _precondition(self) -> None:
+        """Two levels at the start of a step; later on the coarse level stays, and the blocks are renewed, unless the
+        last solve took many iterations."""
         if self.linear in ONE_LEVEL:
             self.preconditioner = BlockJacobi(self.inverse)
-        elif x is not None:
-            which = self._stiff_rows()
+        elif self.iterations > MANY_ITERATIONS:
+            x, which, self.iterations = self.places, self._stiff_rows(), 0
             self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
 
     def _two_level(self, x: np.ndarray) -> TwoLevel:
@@ -182,6 +189,7 @@ class PrimalSystem:
         terms = (self.matrix, self.rows, self.packed_free, self.preconditioner)
         limits = (tolerance, MAX_ITERATIONS, self.parallel)
         iterations, _, self.indefinite = self.device.linalg.pcg.solve_pcg(*terms, right, self.x, self.work, *limits)
+        self.iterations = iterations
         return iterations
 
     def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
