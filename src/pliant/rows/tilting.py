@@ -18,8 +18,9 @@ from pliant.rows.table import Rows, layout
 
 # Shapes with round parts.
 ROUND = (SPHERE, CAPSULE, CYLINDER, CONE)
-# Cosine between normal and axis above which a contact is not on the side of a cylinder or cone.
-STEEPEST = 0.9
+# Difference of the cosine between normal and axis from that of a cylinder's or cone's side from which on a contact is
+# on a rim, and the cosine from which on it is on a flat end.
+OFF_SIDE, FLAT = 0.01, 0.9999
 # Stiffness of a tilt without an impulse.
 NOTHING = 1e-30
 
@@ -96,16 +97,24 @@ def _slopes(x: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 def _root_radii(model, contacts: Contacts, state) -> np.ndarray:
     """Roots (t, 3, 3) [m^1/2] of the radii of curvature of round bodies at contacts, as matrices over directions; along
-    an axis, where there is no curvature, of the half length over which a contact may move."""
+    an axis, where there is no curvature, of the half length over which a contact may move. On a rim contacts move along
+    it alone; flat ends have none."""
     solids, body = model.colliders.solids, contacts.body[:, 1]
-    placed, code, half = solids.placed(state), solids.code[body], solids.parameter[body, 1]
+    placed, code, (wide, half) = solids.placed(state), solids.code[body], solids.parameter[body, :2].T
     axis, arm = placed.frame[body].reshape(-1, 3, 3)[:, :, 2], contacts.point - placed.origin[body]
     up, lean = np.einsum("ti,ti->t", arm, axis), np.abs(np.einsum("ti,ti->t", contacts.normal, axis))
-    straight = (code != SPHERE) & (lean <= STEEPEST) & ((code != CAPSULE) | (np.abs(up) <= half))
+    side = np.where(code == CONE, wide / np.hypot(wide, 2 * half), 0.0)
+    straight = np.where(code == CAPSULE, np.abs(up) <= half, (code != SPHERE) & (np.abs(lean - side) <= OFF_SIDE))
     capped = (code == CAPSULE) & ~straight
+    rim = ~straight & ((code == CYLINDER) | (code == CONE)) & (lean <= FLAT)
     away = np.where(straight, up, np.where(capped, np.clip(up, -half, half), 0.0))
     radius = np.linalg.norm(arm - away[:, None] * axis, axis=1) / np.sqrt(np.where(straight, 1.0 - lean**2, 1.0))
-    radius = np.where(straight | capped | (code == SPHERE), radius, 0.0)  # ends of cylinders and cones are flat
+    radius = np.where(straight | capped | (code == SPHERE), radius, 0.0)
     along = np.where(straight, half, radius)
     outer = np.einsum("ti,tj->tij", axis, axis)
-    return np.sqrt(radius)[:, None, None] * (np.eye(3) - outer) + np.sqrt(along)[:, None, None] * outer
+    roots = np.sqrt(radius)[:, None, None] * (np.eye(3) - outer) + np.sqrt(along)[:, None, None] * outer
+    if rim.any():  # a normal that turns by an angle about the axis changes by less than that
+        around = np.cross(axis[rim], contacts.normal[rim])
+        ring = np.linalg.norm(arm[rim] - up[rim, None] * axis[rim], axis=1) / np.linalg.norm(around, axis=1) ** 5
+        roots[rim] = np.sqrt(ring)[:, None, None] * np.einsum("ti,tj->tij", around, around)
+    return roots
