@@ -4,6 +4,18 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+# Keys of contacts begin with their kind: of two solids kind << 60 | first << 38 | second << 16 | feature, of nodes with
+# solids kind << 60 | node << 24 | body, of triangles with solids kind << 60 | triangle << 34 | body << 16 | feature.
+# Kinds below are of two surfaces.
+KIND_PLACE, FEATURE_BITS = 60, 16
+SOLID_KIND, NODE_KIND, TRIANGLE_KIND = 4, 5, 6
+
+
+def named_by_feature(keys: np.ndarray) -> np.ndarray:
+    """Whether contacts (k,) are told from others of their pair by features of convex bodies alone."""
+    kind = keys >> KIND_PLACE
+    return (kind == SOLID_KIND) | (kind == TRIANGLE_KIND)
+
 
 @dataclass
 class Contacts:

@@ -2,14 +2,20 @@
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, against_body, between_bodies, joined, no_contacts
+from pliant.collide.contacts import (
+    FEATURE_BITS,
+    KIND_PLACE,
+    NODE_KIND,
+    TRIANGLE_KIND,
+    Contacts,
+    against_body,
+    between_bodies,
+    joined,
+    no_contacts,
+)
 from pliant.collide.meshed import Meshed
 from pliant.collide.solids import Placed, Solids, contact_points
 from pliant.kernels.collide import MOST_OF_TRIANGLE as MOST
-
-# Keys of contacts: of nodes kind << 60 | node << 24 | body, of triangles kind << 60 | triangle << 34 | body << 16 |
-# feature.
-NODE_KIND, TRIANGLE_KIND = 5, 6
 
 
 class Mixed:
@@ -98,7 +104,7 @@ class Mixed:
         shapes = (*solids.shapes, placed.origin, placed.frame, solids.scratch, self.single)
         count = solids.kernels.mixed.nodes_against_solids(pairs, x, self.radius, together, *shapes, which, normal, gap)
         node, body = pairs[which[:count]].T
-        key = (np.int64(NODE_KIND) << 60) | (node << 24) | body
+        key = (np.int64(NODE_KIND) << KIND_PLACE) | (node << 24) | body
         return self._sided(node[:, None], np.ones((count, 1)), body, x[node], normal[:count], gap[:count], key)
 
     def _triangles(self, placed: Placed, x, reach, body_reach, pairs: np.ndarray) -> Contacts:
@@ -117,7 +123,7 @@ class Mixed:
         )
         triangle, body = pairs[which[:count]].T
         nodes, share = index.triangles[triangle], weight[:count]
-        key = (np.int64(TRIANGLE_KIND) << 60) | (triangle << 34) | (body << 16) | feature[:count]
+        key = (np.int64(TRIANGLE_KIND) << KIND_PLACE) | (triangle << 34) | (body << FEATURE_BITS) | feature[:count]
         point = (share[:, :, None] * x[nodes]).sum(axis=1)
         return self._sided(nodes, share, body, point, normal[:count], gap[:count], key)
 

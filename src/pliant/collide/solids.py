@@ -4,15 +4,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, between_bodies, no_contacts
+from pliant.collide.contacts import FEATURE_BITS, KIND_PLACE, SOLID_KIND, Contacts, between_bodies, no_contacts
 from pliant.collide.things import Things
 from pliant.collide.trees import Tree
 from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import MESH, PLANE
 
-# Keys of contacts: kind << 60 | first << 38 | second << 16 | feature.
-KIND, BODY_BITS, FEATURE_BITS = 4, 22, 16
+# Room for bodies in keys of contacts.
+BODY_BITS = 22
 # Contacts of a pair, at most.
 MOST = 8
 
@@ -132,7 +132,12 @@ class Solids:
             self.kernels.pairs.collide_pairs(*arguments, which, self.room)
         first, second = pairs[which[:count]].T
         found = ContactPoints(*(column[:count].copy() for column in self.room))
-        key = (np.int64(KIND) << 60) | (first << (BODY_BITS + FEATURE_BITS)) | (second << FEATURE_BITS) | found.feature
+        key = (
+            (np.int64(SOLID_KIND) << KIND_PLACE)
+            | (first << (BODY_BITS + FEATURE_BITS))
+            | (second << FEATURE_BITS)
+            | found.feature
+        )
         middle = 0.5 * (found.point_a + found.point_b)
         return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts
+from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
@@ -159,17 +159,41 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
 
 
 def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
-    """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key."""
+    """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key, and of contacts whose features
+    have changed by their pair."""
     impulse = np.zeros(rows.table.target.shape)
     impulse[: rows.joint_slices] = kept.joints
     if len(rows.contacts) and len(kept.contact_key):
         place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)
         known = kept.contact_key[place] == rows.contacts.key
+        if not known.all():
+            known = _matched_by_pair(kept.contact_key, rows.contacts.key, known, place)
         for c in range(3):
             impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
         own = known[rows.rolling.contact]
         impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse
+
+
+def _matched_by_pair(kept: np.ndarray, keys: np.ndarray, known: np.ndarray, place_inout: np.ndarray) -> np.ndarray:
+    """Which contacts are known by their keys or else by those of their pairs, as points on rims and in corners are that
+    move on; those are matched in the order of their features, and placed."""
+    lost = np.setdiff1d(np.arange(len(kept)), place_inout[known])
+    new = np.flatnonzero(~known)
+    lost, new = lost[named_by_feature(kept[lost])], new[named_by_feature(keys[new])]
+    new = new[np.argsort(keys[new], kind="stable")]
+    _, first, other = np.intersect1d(_ranked(kept[lost]), _ranked(keys[new]), assume_unique=True, return_indices=True)
+    place_inout[new[other]] = lost[first]
+    known = known.copy()
+    known[new[other]] = True
+    return known
+
+
+def _ranked(keys: np.ndarray) -> np.ndarray:
+    """Sorted keys with their features replaced by their ranks among those of the pair."""
+    pairs = keys >> FEATURE_BITS
+    starts = np.searchsorted(pairs, pairs)
+    return (pairs << FEATURE_BITS) + np.arange(len(keys)) - starts
 
 
 def mass_blocks(model, prediction, h: float) -> np.ndarray:
