@@ -67,24 +67,9 @@ def evaluate_rows(
 
     rows: start, triples, jacobian, target, low, high, friction, compliance.
     """
-    start, triples, jacobian, target, low, high, friction, compliance = rows
-    joint_slices = joint_rate.shape[0]
-    of_joints, energy = row_response(
-        start,
-        triples,
-        jacobian,
-        target,
-        low,
-        high,
-        friction,
-        compliance,
-        velocity,
-        joint_slices,
-        joint_rate,
-        slip_out,
-        impulse_out,
-        curvature_out,
-    )
+    start, triples, jacobian = rows[0], rows[1], rows[2]
+    answers = (slip_out, impulse_out, curvature_out)
+    of_joints, energy = row_response(*rows, velocity, joint_rate.shape[0], joint_rate, *answers)
     distance_curvatures(blocks, estimate, error, h, curvature_out)
     if gradient_inout.shape[0]:
         add_scaled_impulses(start, triples, jacobian, impulse_out, -1.0, gradient_inout)
