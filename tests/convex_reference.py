@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from pliant.collide.hull import build_hulls, sharp_margin
 from pliant.kernels.collide import ContactPoints, make_scratch
-from pliant.kernels.cpu.collide.pairs import collide_pairs
+from pliant.kernels.cpu.collide.pairs import collide_pairs, collide_planes, collide_spheres
 from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, PLANE, SPHERE, TRIANGLE
 
 SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
@@ -182,8 +182,8 @@ def collide(a, b, reach=1e9, most=8):
     return collide_all([a, b], np.array([[0, 1]]), reach, most)[1]
 
 
-def collide_all(solids, pairs, reach=1e9, most=8, capacity=None):
-    """Contacts of pairs of solids: which pair, and the contacts."""
+def collide_all(solids, pairs, reach=1e9, most=8, capacity=None, spheres=False):
+    """Contacts of pairs of solids: which pair, and the contacts. spheres: by the loop that knows nothing else."""
     tables = [s.hull for s in solids if s.hull is not None]
     clouds, index = [], np.zeros(len(solids), np.int64)
     for k, s in enumerate(solids):
@@ -206,7 +206,11 @@ def collide_all(solids, pairs, reach=1e9, most=8, capacity=None):
     arguments = (np.array([s.position for s in solids]), np.array([s.frame for s in solids]))
     codes = np.array([s.code for s in solids])
     reaches = np.full(len(pairs), float(reach))
-    count = collide_pairs(pairs, codes, parameters, index, hulls, *arguments, reaches, most, SCRATCH, pair, out)
+    if spheres:
+        count = collide_spheres(pairs, codes, parameters, *arguments, reaches, pair, out)
+    else:
+        kernel = collide_planes if codes[pairs[0, 1]] == PLANE else collide_pairs
+        count = kernel(pairs, codes, parameters, index, hulls, *arguments, reaches, most, SCRATCH, pair, out)
     return pair[:count], ContactPoints(*(column[:count] for column in out))
 
 

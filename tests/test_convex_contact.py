@@ -106,6 +106,22 @@ def test_spheres_and_capsules_by_formulas():
         assert np.abs(c.normal[0] - b.frame @ outside / np.linalg.norm(outside)).max() < 1e-12
 
 
+def test_spheres_alone_are_as_among_others():
+    """The loop for scenes of spheres finds what the one for all shapes finds, on planes as well, within reach only."""
+    random = np.random.default_rng(3)
+    spheres = [Solid(SPHERE, (random.uniform(0.1, 1.0), 0, 0, 0), random.normal(size=3)) for _ in range(12)]
+    ground = floor((0.6, 0.0, 0.8))
+    among = np.array(list(itertools.combinations(range(12), 2)))
+    on_plane = np.array([(k, 12) for k in range(12)])
+    for pairs in (among, on_plane):
+        which, expected = collide_all([*spheres, ground], pairs, reach=0.5)
+        found, contacts = collide_all([*spheres, ground], pairs, reach=0.5, spheres=True)
+        np.testing.assert_array_equal(found, which)
+        assert 0 < len(found) < len(pairs)
+        for column, other in zip(contacts[:4], expected[:4], strict=True):
+            np.testing.assert_allclose(column, other, rtol=0, atol=1e-14)
+
+
 def test_a_ball_on_the_axis_of_a_cone():
     """All normals of the side are equally good: depth of the core's centre below the side is r (h - z) / slant."""
     cone = Solid(CONE, (0.4, 0.6))

@@ -1,9 +1,12 @@
 """Corner cases across the house: states that are set, resumed, unloaded, pinned, plastic, or without soft bodies."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.solve.newton.solver import NewtonSolver
 
 BDF2 = pl.Newton(tolerance=1e-6, integrator="bdf2")
 
@@ -229,3 +232,30 @@ def test_simulation_from_an_equilibrium_goes_on_with_its_solver():
     sim = scene.equilibrium(solver=pl.Newton(tolerance=1e-6, integrator="bdf2"))
     sim.step(2)
     assert sim.info.integrator == "bdf2"
+
+
+def test_a_step_that_fails_and_runs_away_is_an_error_and_the_state_before_it_is_kept(monkeypatch):
+    """A solver that throws one node a kilometre away and says that it did not converge; then one that does not."""
+    scene = pl.Scene()
+    beam = scene.add_soft(pl.meshes.box((0.3, 0.1, 0.1), cells=(3, 1, 1)), pl.Material.corotated(1e5, 0.3, 1000))
+    beam.pin(beam.nodes.x < 1e-9)
+    sim = scene.simulate(dt=1 / 60)
+    sim.step(2)
+    positions, time, solve = sim.positions(beam).copy(), sim.time, NewtonSolver.solve
+
+    def thrown(self, problem):
+        solution = solve(self, problem)
+        u = solution.u.copy()
+        u[7] += 1e3 / problem.h
+        solution.info.converged = False
+        return replace(solution, u=u)
+
+    monkeypatch.setattr(NewtonSolver, "solve", thrown)
+    with pytest.raises(
+        pl.SolverError, match=r"step 3 .*did not converge.* node 7, element 0 ran away.* state before .* is kept"
+    ):
+        sim.step()
+    np.testing.assert_array_equal(sim.positions(beam), positions)
+    assert sim.time == time
+    monkeypatch.undo()
+    assert sim.step().info.converged

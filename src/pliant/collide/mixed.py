@@ -16,6 +16,7 @@ from pliant.collide.contacts import (
 from pliant.collide.meshed import Meshed
 from pliant.collide.solids import Placed, Solids, contact_points
 from pliant.kernels.collide import MOST_OF_TRIANGLE as MOST
+from pliant.kernels.shapes import CONE, HULL
 
 
 class Mixed:
@@ -100,9 +101,13 @@ class Mixed:
         if not count:
             return no_contacts()
         together = reach[pairs[:, 0]] + body_reach[pairs[:, 1]]
-        which, normal, gap = np.empty(count, np.int64), np.empty((count, 3)), np.empty(count)
-        shapes = (*solids.shapes, placed.origin, placed.frame, solids.scratch, self.single)
-        count = solids.kernels.mixed.nodes_against_solids(pairs, x, self.radius, together, *shapes, which, normal, gap)
+        which, normal, gap = answers = np.empty(count, np.int64), np.empty((count, 3)), np.empty(count)
+        points, kernels, pose = (pairs, x, self.radius, together), solids.kernels.mixed, (placed.origin, placed.frame)
+        if np.isin(solids.code, (CONE, HULL)).any():
+            work = (solids.scratch, self.single)
+            count = kernels.nodes_against_solids(*points, *solids.shapes, *pose, *work, *answers)
+        else:
+            count = kernels.nodes_against_shapes(*points, solids.code, solids.parameter, *pose, *answers)
         node, body = pairs[which[:count]].T
         key = (np.int64(NODE_KIND) << KIND_PLACE) | (node << 24) | body
         return self._sided(node[:, None], np.ones((count, 1)), body, x[node], normal[:count], gap[:count], key)
@@ -116,11 +121,13 @@ class Mixed:
         which, feature = np.empty(room, np.int64), np.empty(room, np.int64)
         weight, normal, gap = np.empty((room, 3)), np.empty((room, 3)), np.empty(room)
         surface = (index.triangles, index.triangle_edges, index.edge_start, index.edge_triangles)
-        shapes = (*solids.shapes, placed.origin, placed.frame, solids.scratch, self.found)
-        answers = (which, weight, normal, gap, feature)
-        count = solids.kernels.mixed.triangles_against_solids(
-            pairs, x, *surface, self.radius, together, *shapes, *answers
-        )
+        answers, kernels = (which, weight, normal, gap, feature), solids.kernels.mixed
+        arguments = (pairs, x, *surface, self.radius, together)
+        if solids.only_spheres:
+            count = kernels.triangles_against_spheres(*arguments, solids.parameter, placed.origin, *answers)
+        else:
+            shapes = (*solids.shapes, placed.origin, placed.frame, solids.scratch, self.found)
+            count = kernels.triangles_against_solids(*arguments, *shapes, *answers)
         triangle, body = pairs[which[:count]].T
         nodes, share = index.triangles[triangle], weight[:count]
         key = (np.int64(TRIANGLE_KIND) << KIND_PLACE) | (triangle << 34) | (body << FEATURE_BITS) | feature[:count]

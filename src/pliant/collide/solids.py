@@ -9,7 +9,7 @@ from pliant.collide.things import Things
 from pliant.collide.trees import Tree
 from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
 from pliant.kernels.device import Device
-from pliant.kernels.shapes import MESH, PLANE
+from pliant.kernels.shapes import MESH, PLANE, SPHERE
 
 # Room for bodies in keys of contacts.
 BODY_BITS = 22
@@ -55,6 +55,7 @@ class Solids:
     def __post_init__(self):
         self.convex = np.flatnonzero((self.code != PLANE) & (self.code != MESH))
         self.planes = np.flatnonzero(self.code == PLANE)
+        self.only_spheres = bool(np.all(self.code[self.convex] == SPHERE))
         self.depth = np.empty(len(self.code))
         self.kernels = self.device.collide
         self.kernels.advance.core_depths(self.code, self.parameter, self.index, self.hull_depth, self.depth)
@@ -123,15 +124,8 @@ class Solids:
         if not len(pairs):
             return no_contacts()
         together = reach[pairs[:, 0]] + reach[pairs[:, 1]]
-        frames = placed.frame.reshape(-1, 3, 3)
-        arguments = (pairs, *self.shapes, placed.origin, frames, together, MOST, self.scratch)
-        which = np.empty(len(self.room.gap), np.int64)
-        count = self.kernels.pairs.collide_pairs(*arguments, which, self.room)
-        if count > len(self.room.gap):
-            self.room, which = contact_points(count + count // 4), np.empty(count + count // 4, np.int64)
-            self.kernels.pairs.collide_pairs(*arguments, which, self.room)
-        first, second = pairs[which[:count]].T
-        found = ContactPoints(*(column[:count].copy() for column in self.room))
+        which, found = self._meeting(placed, pairs, together)
+        first, second = pairs[which].T
         key = (
             (np.int64(SOLID_KIND) << KIND_PLACE)
             | (first << (BODY_BITS + FEATURE_BITS))
@@ -140,6 +134,35 @@ class Solids:
         )
         middle = 0.5 * (found.point_a + found.point_b)
         return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
+
+    def _meeting(self, placed: Placed, pairs: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ContactPoints]:
+        """Which of the pairs (k, 2), planes last, are within reach (k,) [m], in order, and their contacts. Each kind of
+        pair has its own compiled loop."""
+        kernels, pose = self.kernels.pairs, (placed.origin, placed.frame.reshape(-1, 3, 3))
+        if self.only_spheres:
+            return self._written(kernels.collide_spheres, pairs, self.code, self.parameter, *pose, reach)
+        first_plane = len(pairs) - np.count_nonzero(self.code[pairs[:, 1]] == PLANE)
+        parts = []
+        for kernel, low, high in (
+            (kernels.collide_pairs, 0, first_plane),
+            (kernels.collide_planes, first_plane, len(pairs)),
+        ):
+            if low < high:
+                which, points = self._written(
+                    kernel, pairs[low:high], *self.shapes, *pose, reach[low:high], MOST, self.scratch
+                )
+                parts.append((low + which, *points))
+        which, *points = map(np.concatenate, zip(*parts, strict=True))
+        return which, ContactPoints(*points)
+
+    def _written(self, kernel, *arguments) -> tuple[np.ndarray, ContactPoints]:
+        """What a compiled loop writes, in as much room as it needs: numbers of pairs, contacts."""
+        which = np.empty(len(self.room.gap), np.int64)
+        count = kernel(*arguments, which, self.room)
+        if count > len(self.room.gap):
+            self.room, which = contact_points(count + count // 4), np.empty(count + count // 4, np.int64)
+            kernel(*arguments, which, self.room)
+        return which[:count], ContactPoints(*(column[:count].copy() for column in self.room))
 
     def plane_times(self, start, end) -> np.ndarray:
         """The part (b,) of their way from one state to another that bodies may go before their cores are below a plane,

@@ -87,6 +87,15 @@ def store3(a, group, first, lane, v):
 
 
 @formula
+def store_group(values, group, out):
+    """Writes all components of a group, from values (1, components, LANES). (Numba's assignment of a slice compiles
+    the words of the error that it raises where shapes differ, which takes longer than most loops.)"""
+    for component in range(values.shape[1]):
+        for lane in range(LANES):
+            out[group, component, lane] = values[0, component, lane]
+
+
+@formula
 def store9(a, group, first, lane, v):
     """Writes nine components."""
     store3(a, group, first, lane, (v[0], v[1], v[2]))

@@ -133,11 +133,18 @@ def row_errors(
     """
     mobility, rate = np.empty(impulse.shape), np.empty(impulse.shape)
     inverse = np.zeros((weight.shape[0], 6))
-    inverse[:, :3] = weight
+    for i in range(weight.shape[0]):
+        for c in range(3):
+            inverse[i, c] = weight[i, c]
     row_mobilities(start, triples, jacobian, inverse, mobility)
     row_rates(start, triples, jacobian, u, rate)
-    rate[: joint_rate.shape[0]] = joint_rate
-    largest, total = mobility.max(), 0.0
+    largest, total = 0.0, 0.0
+    for s in range(impulse.shape[0]):
+        for row in range(3):
+            for lane in range(LANES):
+                largest = max(largest, mobility[s, row, lane])
+                if s < joint_rate.shape[0]:
+                    rate[s, row, lane] = joint_rate[s, row, lane]
     for s in range(impulse.shape[0]):
         for row in range(3):
             for lane in range(LANES):

@@ -14,7 +14,7 @@ from pliant.formulas.cloth import fold_slope, fold_turn
 from pliant.formulas.matrix3 import add, scale, subtract
 from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.cpu.folding import add_turning, far_point, gather_nodes_of
-from pliant.kernels.lanes import LANES, load3, load6, store3
+from pliant.kernels.lanes import LANES, load3, load6, store3, store_group
 from pliant.kernels.sheets import BENDING_DATA
 
 NODES, ANGLES = 6, 3
@@ -99,7 +99,7 @@ def fold_frames(x, nodes, present, offset, rest, frames_out):
         d, out = np.empty((1, 3 * NODES, LANES)), np.zeros((1, BENDING_DATA, LANES))
         gather_nodes_of(x, nodes, group, d)
         _fold(d, present, offset, rest, group, out)
-        frames_out[group] = out[0]
+        store_group(out, group, frames_out)
 
 
 @parallel_kernel
@@ -135,8 +135,8 @@ def evaluate_bending(
             store3(out, 0, 3, lane, subtract(t, back))
         energy_out[group] = energy
         _spread(out, 0, torque, force)
-        frames_out[group] = out[0]
-        slots_out[group] = force[0]
+        store_group(out, group, frames_out)
+        store_group(force, group, slots_out)
 
 
 @parallel_kernel

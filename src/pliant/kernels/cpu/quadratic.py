@@ -21,7 +21,7 @@ from pliant.formulas.svd import nearest_rotation
 from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.cpu.elements import IDENTITY
 from pliant.kernels.elements import FIRST_MODULUS, QUADRATIC_DATA
-from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9, store_group
 
 NODES, POINTS = 10, 4
 
@@ -209,7 +209,7 @@ def pack_points(frames, gradients, moduli, data_out):
     for at in prange(frames.shape[0]):
         data = np.empty((1, QUADRATIC_DATA, LANES))
         _pack_point(at, frames, gradients, moduli, data, 0)
-        data_out[at] = data[0]
+        store_group(data, at, data_out)
 
 
 @parallel_kernel

@@ -13,7 +13,7 @@ from pliant.formulas.hyperelastic import world_block as to_world
 from pliant.formulas.matrix3 import multiply_vector, transpose_multiply_vector
 from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.elements import TET_DATA
-from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, load3, load6_from, load9, load9_from, store3, store9, store_group
 
 
 @formula
@@ -99,14 +99,19 @@ def pack_elements(frames, gradients, moduli, data_out):
         _copy_lanes(frames, group, 9, data, 0)
         _copy_lanes(moduli, group, 12, data, 18)
         _seen_gradients(group, frames, gradients, data, 9)
-        data_out[group] = data[0]
+        store_group(data, group, data_out)
 
 
 @parallel_kernel
 def pack_damping(rotation, gradients, lam, mu, weight, data_out):
     """Data for products (groups, 30, LANES) with the warped stiffness at `rotation`, times weight (groups, LANES)."""
     for group in prange(rotation.shape[0]):
-        data_out[group, :9], data_out[group, 9:18] = rotation[group], gradients[group]
+        for k in range(9):
+            for lane in range(LANES):
+                data_out[group, k, lane], data_out[group, 9 + k, lane] = (
+                    rotation[group, k, lane],
+                    gradients[group, k, lane],
+                )
         for lane in range(LANES):
             w = weight[group, lane]
             volume, shear = w * lam[group, lane], w * mu[group, lane]
@@ -158,7 +163,7 @@ def element_products(data, places, x, slots_out):
                     d[0, 3 * i + c, lane] = x[at + c * LANES] - x[last + c * LANES]
         for term in range(data.shape[0]):
             _product_lanes(group, data[term], d, out)
-        slots_out[group] = out[0]
+        store_group(out, group, slots_out)
 
 
 @parallel_kernel

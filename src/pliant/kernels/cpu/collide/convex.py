@@ -32,7 +32,7 @@ from pliant.kernels.cpu.collide.manifold import (
     thin_out,
 )
 from pliant.kernels.cpu.collide.solids import DISCS, core_of, overhang, reach_along, rounding
-from pliant.kernels.shapes import PLANE, SPHERE
+from pliant.kernels.shapes import SPHERE
 
 # Cosine of the angle between a face and the normal up to which others are clipped by the face (5 degrees).
 ALIGNED = 0.996
@@ -138,8 +138,11 @@ def core_contact(solid_a, frame, offset, solid_b, hulls, reach, scratch):
 
 
 @kernel
-def _against_plane(solid, frame, offset, normal, hulls, reach, most, scratch, frame_b, position_b, out, row):
-    """Contacts of a solid with a plane: the corners of what it meets the plane with."""
+def against_plane(solid, position, frame_a, plane, position_b, frame_b, hulls, reach, most, scratch, out, row):
+    """Contacts of a solid with a plane, as `convex_pair` has them: the corners of what it meets the plane with."""
+    frame = transpose_multiply(frame_b, frame_a)
+    offset = transpose_multiply_vector(frame_b, subtract(position, position_b))
+    normal = (plane[1][0], plane[1][1], plane[1][2])
     down = transpose_multiply_vector(frame, scale(-1.0, normal))
     lowest = dot(normal, offset) - reach_along(core_of(solid, hulls, 0.0), solid[3], down)
     if lowest - rounding(solid) > reach:
@@ -200,16 +203,11 @@ def convex_pair(
 ):  # fmt: skip
     """Contacts of two convex solids that are closer than `reach` [m] into rows of `out` from `row` on; how many.
 
-    solid: code, parameter, index, points (see `solids`), a plane only as b. position (3) [m], frame (9): pose of the
+    solid: code, parameter, index, points (see `solids`), no plane. position (3) [m], frame (9): pose of the
     shape's frame. most: contacts at most, 3 to 8. Nothing is written where the rows do not suffice.
     """
     frame = transpose_multiply(frame_b, frame_a)
     offset = transpose_multiply_vector(frame_b, subtract(position_a, position_b))
-    if solid_b[0] == PLANE:
-        normal = (solid_b[1][0], solid_b[1][1], solid_b[1][2])
-        return _against_plane(
-            solid_a, frame, offset, normal, hulls, reach, most, scratch, frame_b, position_b, out, row
-        )
     near, normal, point, radius = core_contact(solid_a, frame, offset, solid_b, hulls, reach, scratch)
     if not near:
         return 0

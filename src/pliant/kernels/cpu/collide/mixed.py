@@ -1,8 +1,10 @@
 """Nodes and triangles of surfaces against convex solids."""
 
+import math
+
 import numpy as np
 
-from pliant.formulas.matrix3 import add, multiply_vector, scale, subtract, transpose_multiply_vector
+from pliant.formulas.matrix3 import add, cross, multiply_vector, norm, scale, subtract, transpose_multiply_vector
 from pliant.formulas.proximity import CORNER_A, FACE, point_triangle
 from pliant.jit import kernel
 from pliant.kernels.collide import MOST_OF_TRIANGLE
@@ -32,6 +34,34 @@ def _nine(a, i):
 
 
 @kernel
+def _shape_gap(p, r, code, parameter, origin, frame, b):
+    """Gap [m] and normal of a point of radius r [m] and solid b, of whose shape the signed distance is known."""
+    turned = _nine(frame, b)
+    arm = transpose_multiply_vector(turned, subtract(p, _triple(origin, b)))
+    gap, n = shape_distance(code[b], parameter[b], arm)
+    return gap - r, multiply_vector(turned, n)
+
+
+@kernel
+def _write_node(k, gap, n, count, pair_out, normal_out, gap_out):
+    pair_out[count], gap_out[count] = k, gap
+    normal_out[count, 0], normal_out[count, 1], normal_out[count, 2] = n[0], n[1], n[2]
+    return count + 1
+
+
+@kernel
+def nodes_against_shapes(pairs, x, radius, reach, code, parameter, origin, frame, pair_out, normal_out, gap_out):
+    """As `nodes_against_solids`, where no solid is a cone or a hull: most scenes need not compile what these need."""
+    count = 0
+    for k in range(len(pairs)):
+        node, b = pairs[k, 0], pairs[k, 1]
+        gap, n = _shape_gap(_triple(x, node), radius[node], code, parameter, origin, frame, b)
+        if gap <= reach[k]:
+            count = _write_node(k, gap, n, count, pair_out, normal_out, gap_out)
+    return count
+
+
+@kernel
 def nodes_against_solids(
     pairs, x, radius, reach, code, parameter, index, hulls, origin, frame, scratch, out, pair_out, normal_out, gap_out
 ):
@@ -40,24 +70,73 @@ def nodes_against_solids(
     count = 0
     for k in range(len(pairs)):
         node, b = pairs[k, 0], pairs[k, 1]
-        p, r, turned = _triple(x, node), radius[node], _nine(frame, b)
+        p, r = _triple(x, node), radius[node]
         if code[b] == CONE or code[b] == HULL:
             ball = (np.int64(SPHERE), (r, 0.0, 0.0, 0.0), np.int64(0), hulls.points)
-            solid = (code[b], _four(parameter, b), index[b], hulls.points)
+            solid, place = (code[b], _four(parameter, b), index[b], hulls.points), _triple(origin, b)
             found = convex_pair(
-                ball, p, UPRIGHT, solid, _triple(origin, b), turned, hulls, reach[k], MOST_OF_TRIANGLE, scratch, out, 0
+                ball, p, UPRIGHT, solid, place, _nine(frame, b), hulls, reach[k], MOST_OF_TRIANGLE, scratch, out, 0
             )
             if found == 0:
                 continue
             gap, n = out.gap[0], _triple(out.normal, 0)
         else:
-            arm = transpose_multiply_vector(turned, subtract(p, _triple(origin, b)))
-            gap, n = shape_distance(code[b], parameter[b], arm)
-            gap, n = gap - r, multiply_vector(turned, n)
+            gap, n = _shape_gap(p, r, code, parameter, origin, frame, b)
         if gap <= reach[k]:
-            pair_out[count], gap_out[count] = k, gap
-            normal_out[count, 0], normal_out[count, 1], normal_out[count, 2] = n[0], n[1], n[2]
-            count += 1
+            count = _write_node(k, gap, n, count, pair_out, normal_out, gap_out)
+    return count
+
+
+@kernel
+def _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
+    """Whether a contact at a feature counts for triangle t: at corners nodes have it, on a side the first triangle."""
+    if feature >= CORNER_A or max(w[0], w[1], w[2]) > 1.0 - TELLING:
+        return False
+    return feature == FACE or edge_triangles[edge_start[triangle_edges[t, feature - 1]]] == t
+
+
+@kernel
+def triangles_against_spheres(
+    pairs,
+    x,
+    triangles,
+    triangle_edges,
+    edge_start,
+    edge_triangles,
+    radius,
+    reach,
+    parameter,
+    origin,
+    pair_out,
+    weight_out,
+    normal_out,
+    gap_out,
+    feature_out,
+):
+    """As `triangles_against_solids`, where all solids are spheres, which is little to compile."""
+    count = 0
+    for k in range(len(pairs)):
+        t, b = pairs[k, 0], pairs[k, 1]
+        corner_a, corner_b = _triple(x, triangles[t, 0]), _triple(x, triangles[t, 1])
+        corner_c, centre = _triple(x, triangles[t, 2]), _triple(origin, b)
+        w, square, _ = point_triangle(centre, corner_a, corner_b, corner_c, 0.0)
+        apart = math.sqrt(square)
+        gap = apart - parameter[b, 0] - radius[triangles[t, 0]]
+        if not gap <= reach[k]:
+            continue
+        p = add(add(scale(w[0], corner_a), scale(w[1], corner_b)), scale(w[2], corner_c))
+        w, _, feature = point_triangle(p, corner_a, corner_b, corner_c, TELLING)
+        if not _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
+            continue
+        across = (
+            subtract(p, centre) if apart > 0.0 else cross(subtract(corner_b, corner_a), subtract(corner_c, corner_a))
+        )
+        n = scale(1.0 / norm(across), across)
+        if count < len(gap_out):
+            pair_out[count], gap_out[count], feature_out[count] = k, gap, 0
+            for c in range(3):
+                weight_out[count, c], normal_out[count, c] = w[c], n[c]
+        count += 1
     return count
 
 
@@ -104,9 +183,7 @@ def triangles_against_solids(
             n = _triple(found.normal, i)
             p = add(_triple(found.point_a, i), scale(thick, n))
             w, _, feature = point_triangle(p, _triple(corners, 0), _triple(corners, 1), _triple(corners, 2), TELLING)
-            if feature >= CORNER_A or max(w[0], w[1], w[2]) > 1.0 - TELLING:
-                continue
-            if feature != FACE and edge_triangles[edge_start[triangle_edges[t, feature - 1]]] != t:
+            if not _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
                 continue
             if count < len(gap_out):
                 pair_out[count], gap_out[count], feature_out[count] = k, found.gap[i], found.feature[i]

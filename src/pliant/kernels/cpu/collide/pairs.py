@@ -1,7 +1,9 @@
 """Contacts of all candidate pairs of convex bodies in one call."""
 
+from pliant.formulas.matrix3 import add, dot, multiply_vector, norm, scale, subtract
 from pliant.jit import kernel
-from pliant.kernels.cpu.collide.convex import convex_pair
+from pliant.kernels.cpu.collide.convex import against_plane, convex_pair
+from pliant.kernels.shapes import PLANE
 
 
 @kernel
@@ -22,7 +24,7 @@ def _parameter(parameters, i):
 
 @kernel
 def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, reach, most, scratch, pair_out, out):
-    """Contacts of pairs (k, 2) of solids, sorted as the pairs are: how many there are, or would be with more room.
+    """Contacts of pairs (k, 2) of solids but planes, sorted as the pairs are: how many, or how many with more room.
 
     Of each solid: codes (n,), parameters (n, 4) with the margin, index (n,) of its hull (or of a triangle's first
     corner in hulls.points), positions (n, 3), frames (n, 3, 3). reach (k,) [m]. pair_out (c,): which pair; out:
@@ -39,4 +41,48 @@ def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, rea
         for row in range(count, min(count + found, pair_out.shape[0])):
             pair_out[row] = k
         count += found
+    return count
+
+
+@kernel
+def collide_planes(pairs, codes, parameters, index, hulls, positions, frames, reach, most, scratch, pair_out, out):
+    """As `collide_pairs`, of pairs whose second solid is a plane."""
+    count = 0
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        found = against_plane(
+            (codes[a], _parameter(parameters, a), index[a], hulls.points), _triple(positions, a), _frame(frames, a),
+            (codes[b], _parameter(parameters, b), index[b], hulls.points), _triple(positions, b), _frame(frames, b),
+            hulls, reach[k], most, scratch, out, count,
+        )  # fmt: skip
+        for row in range(count, min(count + found, pair_out.shape[0])):
+            pair_out[row] = k
+        count += found
+    return count
+
+
+@kernel
+def collide_spheres(pairs, codes, parameters, positions, frames, reach, pair_out, out):
+    """As `collide_pairs`, of spheres with spheres and planes, which is little to compile."""
+    count = 0
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        way = subtract(_triple(positions, a), _triple(positions, b))
+        if codes[b] == PLANE:
+            normal = multiply_vector(_frame(frames, b), _triple(parameters, b))
+            other = subtract(_triple(positions, a), scale(dot(normal, way), normal))
+            gap = dot(normal, way) - parameters[a, 0]
+        else:
+            apart = norm(way)
+            normal = scale(1.0 / apart, way) if apart > 0.0 else (0.0, 0.0, 1.0)
+            other = add(_triple(positions, b), scale(parameters[b, 0], normal))
+            gap = apart - parameters[a, 0] - parameters[b, 0]
+        if not gap <= reach[k]:
+            continue
+        if count < pair_out.shape[0]:
+            pair_out[count], out.gap[count], out.feature[count] = k, gap, 0
+            for c in range(3):
+                out.normal[count, c], out.point_b[count, c] = normal[c], other[c]
+                out.point_a[count, c] = other[c] + gap * normal[c]
+        count += 1
     return count

@@ -27,6 +27,12 @@ LATE = 10.0
 
 
 @kernel
+def _assign(out, values):
+    for i in range(out.shape[0]):
+        out[i] = values[i]
+
+
+@kernel
 def norm_estimate(operator, direction_inout, work, iterations):
     """Largest eigenvalue of the scaled operator by power iteration, started from and returned with its direction."""
     value = 0.0
@@ -155,7 +161,7 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
     """
     square, chopped = split_gradient(x, g, low, high, phi)
     if restart:
-        p[:] = phi
+        _assign(p, phi)
     fallen, begun = 0.0, False
     while (math.sqrt(square) > target or not begun) and square > 0.0 and products < max_products:
         begun, near = True, 1.0 if math.sqrt(square) <= LATE * target else 0.0
@@ -199,14 +205,14 @@ def minimise_in_box(operator, b, low, high, x, g, p, phi, product, target, max_p
                 fallen += near * curvature * step * step
                 move(x, g, p, product, step, low, high)
                 square, chopped = split_gradient(x, g, low, high, phi)
-                p[:] = phi
+                _assign(p, phi)
                 continue
             if limit < np.inf:
                 move(x, g, p, product, limit, low, high)
         gradient(operator, x, b, g)
         products += 1
         square, chopped = split_gradient(x, g, low, high, phi)
-        p[:] = phi
+        _assign(p, phi)
     return math.sqrt(square), products, fallen
 
 
@@ -273,7 +279,7 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
         return products, residual / reference, 0, fallen
     residual, best, since, fallen = np.inf, np.inf, 0, 0.0
     while products < REFRESH_SHARE * max_products:
-        product[:] = g
+        _assign(product, g)
         residual = remaining(friction, operator.scale, x, product, low, high, phi)
         if residual <= target:
             enter_discs(friction, operator.scale, x)
@@ -297,6 +303,6 @@ def solve_mprgp(operator, b, low, high, friction, x, work, tolerance, max_produc
     _, products, fallen = minimise_in_box(
         operator, b, low, high, x, g, p, phi, product, target, max_products, alpha, products, True
     )
-    product[:] = g
+    _assign(product, g)
     residual = remaining(friction, operator.scale, x, product, low, high, phi)
     return products, residual / reference, refreshes, fallen
