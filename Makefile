@@ -57,7 +57,7 @@ test-hostile: $(STAMP)
 
 # which part of the code the generated cases reach, by room; slower than test-hostile
 test-reach: $(STAMP)
-	PLIANT_REACH=1 $(BIN)/python -m pytest -m hostile -s $(addprefix tests/hostile/test_,calls.py checkpoints.py commands.py mesh_files.py scene_files.py)
+	PLIANT_REACH=1 $(BIN)/python -m pytest -m hostile -s $(addprefix tests/hostile/test_,calls.py checkpoints.py commands.py formulas.py mesh_files.py scene_files.py studio_pages.py)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -2,7 +2,24 @@
 
 import pliant as pl
 
-TOML = """format = 1
+RUBBER = """
+[materials.rubber]
+law = "corotated"
+young = 1e5
+poisson = 0.3
+density = 1000
+"""
+BALL = """
+[[rigid]]
+name = "ball"
+shape = { sphere = 0.05 }
+mass = 1
+position = [0.5, 0, 0.2]
+"""
+"""Tables of scene files."""
+
+TOML = (
+    """format = 1
 
 [run]
 dt = 0.02
@@ -11,25 +28,17 @@ threads = 1
 frames_per_second = 25
 output = [".pvd", "drop.webp", ".png"]
 color = "stress"
-
-[materials.rubber]
-law = "corotated"
-young = 1e5
-poisson = 0.3
-density = 1000
-
+"""
+    + RUBBER
+    + """
 [[soft]]
 name = "block"
 mesh = { box = [0.2, 0.2, 0.2], cells = 2 }
 material = "rubber"
 position = [0, 0, 0.05]
-
-[[rigid]]
-name = "ball"
-shape = { sphere = 0.05 }
-mass = 1
-position = [0.5, 0, 0.2]
-
+"""
+    + BALL
+    + """
 [[rigid]]
 name = "floor"
 shape = { plane = [0, 0, 1] }
@@ -41,6 +50,7 @@ a = "ball"
 b = "world"
 at = [0.5, 0, 0.5]
 """
+)
 
 
 def busy_scene() -> pl.Scene:

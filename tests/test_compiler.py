@@ -1,13 +1,17 @@
 """What becomes machine code: kernels that Python calls; and that the rest can be called all the same."""
 
 import gc
+import importlib.util
+import os
 import shutil
 import signal
+import sys
 
 import numba
 import numpy as np
 import pytest
 
+from pliant import notices
 from pliant.compiler import InnerLibrary, KernelLibrary
 from pliant.interruptions import interruptions_later
 from pliant.jit import cache_folder, formula, kernel_in
@@ -127,3 +131,46 @@ def test_an_interruption_waits_for_the_compiler(tmp_path, monkeypatch):
         reached.append("second")
     assert reached == ["first"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+KERNEL = """
+def add_up(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+"""
+
+
+def _from(folder, monkeypatch):
+    """The function of a module of one name in a folder, compiled."""
+    folder.mkdir()
+    (folder / "copied_kernel.py").write_text(KERNEL)
+    os.utime(folder / "copied_kernel.py", (len(folder.name), len(folder.name)))
+    specification = importlib.util.spec_from_file_location("copied_kernel", folder / "copied_kernel.py")
+    module = importlib.util.module_from_spec(specification)
+    monkeypatch.setitem(sys.modules, "copied_kernel", module)
+    specification.loader.exec_module(module)
+    made = kernel_in(folder.parent, module.add_up, parallel=False)
+    assert made(np.arange(3.0)) == 3.0
+    return made.stats
+
+
+def test_another_copy_of_the_sources_finds_the_code(tmp_path, monkeypatch):
+    """Neither the folder of the sources nor their time counts: the name of the folder of the code tells them apart."""
+    assert not _from(tmp_path / "one", monkeypatch).cache_hits
+    assert _from(tmp_path / "another", monkeypatch).cache_hits
+
+
+def test_compiling_that_takes_long_is_said_once(tmp_path, monkeypatch, caplog):
+    """In the log, where it can be silenced; and not when the code comes from disk."""
+    monkeypatch.setattr(notices, "PATIENCE", 0.0)
+    monkeypatch.setattr(notices.COMPILING, "ended", -1e9)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        _from(tmp_path / name / "first", monkeypatch)
+    (record,) = caplog.records
+    assert record.name == "pliant" and record.levelname == "WARNING" and "compiles" in record.message
+    monkeypatch.setattr(notices.COMPILING, "ended", -1e9)
+    _from(tmp_path / "one" / "second", monkeypatch)
+    assert len(caplog.records) == 1

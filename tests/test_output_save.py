@@ -164,7 +164,7 @@ def test_what_was_computed_is_saved_when_the_solver_gives_up(tmp_path):
             raise pl.SolverError("step 11: broken on purpose")
         return whole_step(n)
 
-    sim.step = step
+    sim.__dict__["step"] = step
     recorder = pl.Recorder(sim, tmp_path, ["a.webp", "a.pvd", "a.png"], 50, size=SMALL)
     log = run_recorded(sim, 1.0, recorder, progress=False)
     assert log.error == "step 11: broken on purpose" and "broken on purpose" in log.text()

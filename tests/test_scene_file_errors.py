@@ -272,7 +272,7 @@ def test_tets_are_counted_before_they_are_made(recipe, pattern, tmp_path, monkey
         (b"format = 1\ngravity = ", "line 2, column 11: not valid TOML"),
         (b"format = 1\nformat = 1\n", "line 2, column 11: not valid TOML: Cannot overwrite a value"),
         (b"format = 1\nname = '\xff'\n", "line 2: the file is not UTF-8 text"),
-        (b"x = " + 20000 * b"[", "the file is not a scene file"),
+        (b"x = " + 20000 * b"[", "its arrays or tables are nested too deep"),
         (b"x = 1" + 5000 * b"0", "the file is not a scene file"),
     ],
     ids=["array", "end", "twice", "encoding", "nested", "digits"],

@@ -153,3 +153,13 @@ def test_a_loose_body_is_named():
         scene.equilibrium(load_steps=0)
     with pytest.raises(pl.SolverError, match=r"equilibrium needs pliant.Newton"):
         scene.equilibrium(solver=pl.Dual())
+
+
+def test_bodies_that_fall_without_end_are_named():
+    """They may touch each other, and so are let go; what touches in between changes from step to step."""
+    scene = pl.Scene()
+    material = pl.Material.corotated(1e5, 0.3, 1000)
+    scene.add_soft(pl.meshes.box((1, 1, 1), 1), material, name="cube")
+    scene.add_rigid(pl.Sphere(0.1), mass=1, position=(1.2, 0.5, 0.5), name="ball")
+    with pytest.raises(pl.SceneError, match=r"'(cube|ball)' moves away without end"):
+        scene.equilibrium()

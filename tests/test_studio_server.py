@@ -13,36 +13,22 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from pliant import scene_file
-from pliant.benchmarks._studio_page import Page, fuzzed
+from pliant.benchmarks._studio_page import fuzzed
 from pliant.studio import folder
-from pliant.studio.server import application, cookie_name
+from pliant.studio.server import application
 from pliant.studio.session import Session
+from studio_support import HOME, START, TOKEN, looking, serving
 
-TOKEN = "the-token-of-these-tests"
-HOME = "http://127.0.0.1:8700"
-SCENE = """format = 1
-[run]
-dt = 0.01
-[[soft]]
-name = "cube"
-mesh = { box = [1, 1, 1], cells = 1 }
-material = { law = "corotated", young = 1e6, poisson = 0.4, density = 1000 }
+SCENE = (
+    START
+    + """mesh = { box = [1, 1, 1], cells = 1 }
 position = [0, 0, 1]
 [[rigid]]
 name = "floor"
 shape = { plane = [0, 0, 1] }
 static = true
 """
-
-
-def page_of(socket) -> Page:
-    """The page at the other end of a WebSocket of the test client."""
-
-    def receive() -> str | bytes:
-        message = socket.receive()
-        return message["text"] if message.get("text") is not None else message["bytes"]
-
-    return Page(receive, socket.send_text)
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,21 +42,13 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(home):
-    session = Session(home)
-    session.load("scene.toml")
-    with TestClient(
-        application(session, TOKEN), base_url=HOME, headers={"cookie": f"{cookie_name(TOKEN)}={TOKEN}"}
-    ) as client:
+    with serving(home) as client:
         yield client
 
 
 @pytest.fixture
 def page(server):
-    with server.websocket_connect("/talk", headers={"origin": HOME, "host": "127.0.0.1:8700"}) as socket:
-        page = page_of(socket)
-        page.until(lambda: page.state.get("phase") not in (None, "starting") and page.frame)
-        page.ask("open", file="scene.toml")
-        page.until(lambda: page.frame.get("revision") == page.state["revision"])
+    with looking(server) as page:
         yield page
 
 

@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("starlette", reason="the studio needs the extra: pip install 'pliant[studio]'")
 pytest.importorskip("httpx2", reason="tests of the studio's server need httpx2")
 
-from starlette.testclient import TestClient
 
 import pliant
 from pliant import scene_file
@@ -19,18 +18,12 @@ from pliant.studio.geometry import SceneGeometry
 from pliant.studio.log import Log, find_lost
 from pliant.studio.messages import body_of, header_of
 from pliant.studio.recording import Recording
-from pliant.studio.server import application, cookie_name
-from pliant.studio.session import Session
-from test_studio_server import HOME, TOKEN, page_of
+from studio_support import HOME, START, looking, serving
 
 RUBBER = {"law": "corotated", "young": 1e6, "poisson": 0.4, "density": 1000}
-SCENE = """format = 1
-[run]
-dt = 0.01
-[[soft]]
-name = "cube"
-mesh = { box = [1, 1, 1], cells = 2 }
-material = { law = "corotated", young = 1e6, poisson = 0.4, density = 1000 }
+SCENE = (
+    START
+    + """mesh = { box = [1, 1, 1], cells = 2 }
 [[soft.pin]]
 nodes = "z < 0.01"
 [[soft.traction]]
@@ -53,6 +46,7 @@ at = [2.8, 0, 0]
 axis = [0, 0, 1]
 motor = { velocity = 1, max_torque = 100 }
 """
+)
 
 NOBODY = 2**22 + 1
 """No process has this number: Linux gives none above 2^22."""
@@ -84,20 +78,13 @@ def leave_a_log(place) -> commands.History:
 
 @pytest.fixture(scope="module")
 def server(home):
-    session = Session(home)
-    session.load("scene.toml")
-    headers = {"cookie": f"{cookie_name(TOKEN)}={TOKEN}"}
-    with TestClient(application(session, TOKEN), base_url=HOME, headers=headers) as client:
+    with serving(home) as client:
         yield client
 
 
 @pytest.fixture
 def page(server):
-    with server.websocket_connect("/talk", headers={"origin": HOME, "host": "127.0.0.1:8700"}) as socket:
-        page = page_of(socket)
-        page.until(lambda: page.state.get("phase") not in (None, "starting") and page.frame)
-        page.ask("open", file="scene.toml")
-        page.until(lambda: page.frame.get("revision") == page.state["revision"])
+    with looking(server) as page:
         yield page
 
 
@@ -118,6 +105,19 @@ def test_a_studio_offers_what_another_has_lost(page, home):
     assert logs == [os.getpid()], "the log goes on in the name of this studio"
     page.ask("save", file="recovered.toml")
     assert not list(home.glob(".pliant-studio-*.json"))
+
+
+@pytest.mark.parametrize("do", ["quality", "nodes"])
+def test_rigid_bodies_have_no_nodes(page, do):
+    answer = page.ask(do, body="arm")
+    assert "'arm'" in answer["error"] and "AttributeError" not in answer["error"]
+
+
+def test_motors_of_joints_that_are_not_there_are_refused(page):
+    page.ask("step")
+    for joint in (1, -1):
+        answer = page.ask("motor", joint=joint, coordinate="", changes={"velocity": 1.0})
+        assert "number of a joint" in answer["error"]
 
 
 def test_selections_are_those_of_scene_files(page):

@@ -7,30 +7,24 @@ from click.testing import CliRunner
 
 import pliant as pl
 from pliant.cli.group import main
+from small_scenes import BALL, RUBBER
 
-TEXT = """format = 1
+TEXT = (
+    """format = 1
 
 [run]
 dt = 0.02
 seconds = 0.1
-
-[materials.rubber]
-law = "corotated"
-young = 1e5
-poisson = 0.3
-density = 1000
-
+"""
+    + RUBBER
+    + """
 [[soft]]
 name = "block"
 mesh = { box = [0.2, 0.1, 0.1], cells = [2, 1, 1] }
 material = "rubber"
-
-[[rigid]]
-name = "ball"
-shape = { sphere = 0.05 }
-mass = 1
-position = [0.5, 0, 0.2]
-
+"""
+    + BALL
+    + """
 [[joint]]
 name = "arm"
 type = "hinge"
@@ -39,6 +33,7 @@ b = "ball"
 at = [0.5, 0, 0.5]
 axis = [0, 1, 0]
 """
+)
 
 
 @pytest.fixture

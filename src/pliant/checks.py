@@ -21,6 +21,9 @@ DEVICES = ("cpu", "cuda")
 LARGEST, SMALLEST = 1e100, 1e-100
 """Numbers lie below the one, and those that must be positive above the other: their products stay finite."""
 
+FINEST = 1e-6
+"""Numbers at a body's place are at most that much apart, relative to its smallest parts."""
+
 SHOWN_LENGTH = 80
 """How many characters of a bad value a message shows."""
 
@@ -44,6 +47,15 @@ def shown(value: Any) -> str:
     except Exception:  # whatever a foreign object does when it is asked for its name
         text = f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 3] + "..."
+
+
+def within_reach(farthest: float, size: float, what: str) -> None:
+    """Refuse a place [m] so far from the origin that parts of a size [m] are lost in rounding there."""
+    if (apart := float(np.spacing(farthest))) > FINEST * size:
+        raise SceneError(
+            f"{what} lies {farthest:.3g} m from the origin, where numbers are {apart:.2g} m apart: its parts of "
+            f"{size:.2g} m are lost in rounding; put the scene nearer to the origin"
+        )
 
 
 def listed(names: Iterable[str]) -> str:

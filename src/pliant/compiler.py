@@ -7,12 +7,10 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 
 import contextlib
 import gc
-from hashlib import sha256
 from types import CodeType
 
 from llvmlite.binding import Linkage
 from numba.core import ir
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
@@ -23,7 +21,9 @@ from numba.core.types import Integer, int64, unliteral
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
 
+from pliant.code_files import CodeFiles
 from pliant.interruptions import interruptions_later
+from pliant.notices import COMPILING
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
@@ -225,7 +225,7 @@ class KernelCompiler(_LeanCompiler):
         codegen = self.state.targetctx.codegen()
         self.state.library = KernelLibrary(codegen, self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
-        with inner_code(codegen):
+        with COMPILING.noticed(), inner_code(codegen):
             return super()._compile_core()
 
 
@@ -271,38 +271,6 @@ class _Dispatcher(CPUDispatcher):
         self._compiler = _FlaggedCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
 
 
-class _CacheFile(IndexDataCacheFile):
-    """Compiled code on disk. What cannot be read, because it is damaged or names classes that are no longer there, is
-    compiled again; what cannot be written, because the disk is full or the folder has gone, is used without."""
-
-    def save(self, key, data) -> None:
-        """Keep code under a name that is its own: Numba numbers names, and two processes may take one for two codes."""
-        name = f"{self._index_name.removesuffix('.nbi')}.{sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
-        with contextlib.suppress(OSError):
-            self._save_data(name, data)
-            self._save_index(self._load_index() | {key: name})
-
-    def _load_index(self):
-        try:
-            return super()._load_index()
-        except Exception:  # unpickling may raise anything
-            return {}
-
-    def load(self, key):
-        try:
-            return super().load(key)
-        except Exception:
-            return None
-
-
-class _Cache(FunctionCache):
-    """The compiled code of one function on disk."""
-
-    def _save_overload(self, sig, data) -> None:
-        with contextlib.suppress(OSError):  # the folder cannot be made
-            super()._save_overload(sig, data)
-
-
 class Kernel(_Dispatcher):
     """A function with machine code for callers in Python, and LLVM code, compiled apart, for other compiled code."""
 
@@ -317,10 +285,9 @@ class Kernel(_Dispatcher):
             self._inner = _Dispatcher(self.py_func, self.locals, self.targetoptions)
         return self._inner
 
-    def enable_caching(self) -> None:
-        super().enable_caching()
-        self._cache.__class__ = _Cache
-        self._cache._cache_file.__class__ = _CacheFile
+    def keep_in(self, folder: str) -> None:
+        """Keep compiled code in a folder."""
+        self._cache = CodeFiles(self.py_func, folder)
 
     def compile(self, sig):
         """Compile, or load; Ctrl-C waits for it, because an exception in the midst of LLVM's work may crash it."""

@@ -42,6 +42,7 @@ from llvmlite.binding import get_host_cpu_name  # noqa: E402
 from numba import config  # noqa: E402
 
 from pliant.compiler import compiled  # noqa: E402
+from pliant.notices import COMPILING  # noqa: E402
 
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
@@ -177,6 +178,7 @@ def _home() -> Path:
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
             if is_ours(folder) and can_write(folder):
+                COMPILING.kept_in = folder
                 return folder
     return _temporary_home()
 
@@ -261,14 +263,9 @@ def kernel(function=None, *, parallel: bool = False):
 def kernel_in(folder: Path, function, *, parallel: bool = True):
     """Compile a loop over arrays, cached on disk in a folder of its own."""
     options = {"fastmath": FASTMATH, "error_model": "numpy", "nogil": True, "parallel": parallel}
-    user_folder = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
-    try:
-        dispatcher = compiled(function, **options)
-        dispatcher.enable_caching()
-        return dispatcher
-    finally:
-        config.CACHE_DIR = user_folder
+    dispatcher = compiled(function, **options)
+    dispatcher.keep_in(str(folder))
+    return dispatcher
 
 
 def parallel_kernel(function):

@@ -34,6 +34,8 @@ from pliant.stepping.step import step as euler_step
 from pliant.threads import Threads
 
 PRECISIONS = ("float32", "float64")
+CHANGING = ("state", "info", "model", "motors", "working_solver", "thread_choice")
+"""What of a simulation is assigned after it was made."""
 
 
 class Simulation(FieldReaders):
@@ -65,6 +67,15 @@ class Simulation(FieldReaders):
         with about("solver"):
             self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         self.info, self._stepping = None, Lock()
+
+    def __setattr__(self, name: str, value) -> None:
+        """Nothing is assigned that steps would not follow."""
+        if "_stepping" in self.__dict__ and name not in CHANGING:
+            raise SceneError(
+                f"{name} of a simulation cannot be assigned; what may change on the way are motors, poses, positions "
+                f"and velocities (set_...), all else is said when it is made"
+            )
+        object.__setattr__(self, name, value)
 
     @property
     def time(self) -> float:

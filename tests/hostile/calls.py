@@ -42,11 +42,19 @@ class World:
     sim: pl.Simulation | None = None
     cloth: sheets.Cloth | None = None
     rod: rods.Rod | None = None
+    many: pl.Simulations | None = None
+    modes: pl.Modes | None = None
 
     def simulated(self) -> pl.Simulation:
         if self.sim is None:
             self.sim = self.scene.simulate(dt=0.01)
+            self.many = pl.simulate_many(self.scene, 0.01, count=2, workers=1)
         return self.sim
+
+    def ringing(self) -> pl.Modes:
+        if self.modes is None:
+            self.modes = self.scene.modes(3)
+        return self.modes
 
     def dressed(self) -> "World":
         """With a sheet and a rod, which fewer solvers know."""
@@ -98,9 +106,12 @@ def callables(w: World) -> dict[str, object]:
     if w.rod is not None:
         things |= {"cloth": w.cloth, "rod": w.rod, "point": w.rod[1]}
     if w.sim is not None:
-        things["sim"] = w.sim
+        things |= {"sim": w.sim, "many": w.many}
         things["recorder"] = pl.Recorder(w.sim, w.folder, ["case.vtu"])
     things |= {"hinge": w.hinge, "section": pl.Section.tube(0.02, 0.01), "motor": pl.Motor(velocity=1.0)}
+    if w.modes is not None:
+        things["modes"] = w.modes
+    things |= {"nodes": w.soft.nodes, "path": pl.Keyframes((0, 1), (0, 1))}
     for label, thing in things.items():
         for own in dir(type(thing)):
             if not own.startswith(("_", "check_")) and inspect.isfunction(inspect.getattr_static(type(thing), own)):

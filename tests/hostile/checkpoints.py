@@ -9,16 +9,22 @@ import numpy as np
 from hypothesis import strategies as st
 
 import calls
+import formulas
 import pliant as pl
 from mutations import bytes_mutated
 
 
 @cache
 def good(folder: Path) -> list[bytes]:
-    """Checkpoints of two solvers."""
+    """Checkpoints of several solvers; those of the last two have a sheet, a rod, and a law of one's own that yields."""
     found = []
-    for solver in (pl.Newton(integrator="bdf2"), pl.Dual()):
-        w = calls.world(folder)
+    solvers = (pl.Newton(integrator="bdf2"), pl.Dual(), pl.Newton(), pl.Mixed())
+    for number, solver in enumerate(solvers):
+        w = calls.world(folder) if number < 2 else calls.world(folder).dressed()
+        if number == 2:
+            yielding = {"plasticity": pl.Plasticity(0.01, 1.0, 0.5)}
+            own = pl.Material.custom(formulas.GOOD[0], 1000, formulas.PARAMETERS, **yielding)
+            w.scene.add_soft(pl.meshes.box((1, 1, 1), 1), own, position=(0, 0, 9), name="own")
         w.soft.mesh.sets["low"] = np.array([0, 1], np.int32)
         sim = w.scene.simulate(0.01, solver=solver).step(2)
         sim.checkpoint(folder / "good.npz")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import formulas
 import pliant as pl
 
 
@@ -40,12 +41,17 @@ def samples(w) -> dict[str, list]:
         "heights": [np.zeros((2, 2))],
         "size": [(1, 1), (1, 1, 1), (64, 48)],
         "cells": [1, 2],
-        "energy": [lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2],
-        "parameters": [{"mu": 1e5, "k": 1e6}],
+        "energy": [lambda I1, J, mu, k: mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2, *formulas.GOOD[:2]],
+        "parameters": [formulas.PARAMETERS, [0, 1], None],
+        "scenes": [w.scene, [w.scene, w.scene], lambda number: w.scene],
+        "count": [2, None],
+        "workers": [1],
+        "only": [None, 0, [0, 1], [True, False]],
+        "states": [] if w.many is None else [w.many.states, w.many.states[:1]],
         "times": [(0, 1)],
         "values": [((0, 0, 0), (0, 0, 1)), (0, 1)],
         "solver": [pl.Newton(), pl.Dual(), pl.Mixed(), None],
-        "x": [np.array(mesh.points)],
+        "x": [np.array(mesh.points), [np.array(mesh.points)] * 2],
         "v": [np.zeros((8, 3))],
         "position": [(0, 0, 3), 0.5],
         "velocity": [(0, 0, 0.1), 0.5],

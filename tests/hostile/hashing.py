@@ -1,6 +1,6 @@
 """Prints a hash of every bit of the states of some scenes: python hashing.py THREADS RESUMED_AT STEPS.
 
-The scenes together have every kind of body, element, contact and solver.
+The scenes together have every kind of body, element, contact and solver; one begins from its static balance.
 """
 
 import hashlib
@@ -109,6 +109,41 @@ def thread_of_beads() -> pl.Scene:
     return scene
 
 
+def quadratic() -> pl.Scene:
+    """Tets of ten nodes under pressure, clay that yields, a law of one's own."""
+    scene = pl.Scene()
+    beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (6, 2, 2)).quadratic(), RUBBER, position=(0, 0, 0.5))
+    beam.pin("x < 0.01")
+    beam.pressure("z > 0.69", 200.0)
+    clay = pl.Material.corotated(5e4, 0.3, 800, plasticity=pl.Plasticity(0.02, 40, 0.4))
+    scene.add_soft(pl.meshes.sphere(0.1, 3), clay, position=(2, 0, 0.11), velocity=(0, 0, -2))
+    own = pl.Material.custom("mu / 2 * (I1 - 3 - 2 * log(J)) + k / 2 * log(J) ** 2", 1000, {"mu": 2e4, "k": 5e4})
+    scene.add_soft(pl.meshes.box((0.2, 0.2, 0.2), 2), own, position=(3, 0, 0.01))
+    scene.add_rigid(pl.Plane(), static=True)
+    return scene
+
+
+def linear() -> pl.Scene:
+    """What a constant matrix can say: a beam of the linear law, a weight in a joint, ground."""
+    scene = pl.Scene()
+    beam = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (8, 2, 2)), pl.Material.linear(5e5, 0.3, 1000))
+    beam.pin("x < 0.01")
+    weight = scene.add_rigid(pl.Sphere(0.08), density=800, position=(1.0, 0.1, -0.1))
+    scene.join(pl.Ball(weight, beam, (1.0, 0.1, 0.1)))
+    scene.add_rigid(pl.Plane(), static=True, position=(0, 0, -0.2))
+    return scene
+
+
+def hanging() -> pl.Scene:
+    """A sheet and a rod that hang, for solvers and balances without contacts."""
+    scene, material = pl.Scene(), pl.Material.corotated(1e6, 0.3, 300, damping=0.01)
+    sheet = scene.add_cloth(pl.meshes.grid((0.5, 0.5), 8), material, 0.002, collide=False)
+    sheet.clamp("x < 0.01")
+    rod = scene.add_rod([(2, 0, 0), (2.5, 0, 0)], pl.Material.linear(1e7, 0.3, 1000), 0.01, segments=10, collide=False)
+    rod.clamp(0)
+    return scene
+
+
 SCENES = {
     "newton": (coupled, pl.Newton()),
     "bdf2": (coupled, pl.Newton(integrator="bdf2")),
@@ -116,6 +151,10 @@ SCENES = {
     "cloth": (cloth, pl.Newton()),
     "rods": (rods, pl.Newton()),
     "mixed": (mixed, pl.Mixed()),
+    "quadratic": (quadratic, pl.Newton()),
+    "linear": (linear, pl.Linear()),
+    "hanging": (hanging, pl.Mixed()),
+    "balance": (hanging, pl.Newton()),
     "pile": (pile, pl.Newton()),
     "rolling": (rolling, pl.Newton()),
     "surfaces": (surfaces, pl.Newton()),
@@ -135,7 +174,8 @@ def state_hash(sim: pl.Simulation) -> str:
 def main(threads: int, resumed_at: int, steps: int) -> None:
     warnings.simplefilter("ignore")
     for name, (make, solver) in SCENES.items():
-        sim = make().simulate(1 / 120 if name != "explicit" else 1e-4, solver=solver, threads=threads)
+        start = make().equilibrium if name == "balance" else make().simulate
+        sim = start(dt=1 / 120 if name != "explicit" else 1e-4, solver=solver, threads=threads)
         if resumed_at:
             with tempfile.TemporaryDirectory() as folder:
                 sim.step(resumed_at).checkpoint(Path(folder) / "a.npz")

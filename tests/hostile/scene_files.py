@@ -5,15 +5,20 @@ import json
 import tomllib
 from copy import deepcopy
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from hypothesis import strategies as st
 
+import formulas
 from bases import BASES
 from mutations import bytes_mutated
-from pliant.scene_file import joints, loads, rods, run, schema
+from pliant import scene_file
+from pliant.scene_file.run import solver_table
 from pliant.scene_file.values import Table
+from pliant.solve.options import SOLVERS
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.toml"))
 ODD = (None, True, 0, 1, -1, 2, 3, 1e-200, 1e200, 10**30, 1e308, "", "a", "ball", "beam", "x < 0.5", "x" * 400, [], {})
@@ -21,16 +26,14 @@ ODD += ([1, 2], [0, 0, 0], [1, 2, 3], [1, 0, 0, 0], ["ball", "beam"], [[0, 0, 0]
 ODD += ({"times": [0, 1], "values": [1, 2]}, {"box": [[0, 0, 0], [1, 1, 1]]}, [{}], [[[]]], "all", "../a.msh")
 
 
-def tables(module) -> list[type[Table]]:
-    """The tables that a module of the schema has."""
-    own = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Table)]
-    return [value for value in own if value is not Table]
-
-
 @cache
 def every_table() -> list[list[str]]:
-    """The keys of each table."""
-    return [sorted(own.model_fields) for module in (schema, joints, loads, rods, run) for own in tables(module)]
+    """The keys of each table of the schema, and of the options of each solver."""
+    found = {solver_table(name) for name in SOLVERS}
+    for module in iter_modules(scene_file.__path__, "pliant.scene_file."):
+        every = vars(import_module(module.name)).values()
+        found |= {value for value in every if isinstance(value, type) and issubclass(value, Table)}
+    return sorted(sorted(own.model_fields) for own in found - {Table})
 
 
 @cache
@@ -41,8 +44,11 @@ def known_keys() -> list[str]:
 
 @cache
 def seen() -> dict[str, list[Any]]:
-    """Values of each key in good files."""
-    found: dict[str, list[Any]] = {}
+    """Values of each key in good files, and of the options of solvers."""
+    found: dict[str, list[Any]] = {"type": list(SOLVERS)}
+    for solver in SOLVERS.values():
+        for key, value in vars(solver()).items():
+            found.setdefault(key, []).append(value)
 
     def walk(value: Any) -> None:
         entries = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
@@ -61,6 +67,8 @@ def value_of(draw, key: str, depth: int) -> Any:
     """A value for a key: one that was seen there, an odd one, or a table."""
     kind = draw(st.integers(0, 5))
     usual = seen().get(key, [])
+    if key == "energy" and kind < 4:
+        return draw(formulas.energies())
     if kind < 4 and usual:
         return deepcopy(usual[draw(st.integers(0, len(usual) - 1))])
     if kind == 5 and depth < 3:

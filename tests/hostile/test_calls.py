@@ -18,6 +18,7 @@ pytestmark = pytest.mark.hostile
 def names(w: calls.World) -> list[str]:
     """What can be called in a world that is simulated."""
     w.simulated()
+    w.ringing()
     return sorted(calls.callables(w))
 
 
@@ -56,8 +57,10 @@ def one_case(draw, note, folder) -> None:
 def one_call(draw, note, w: calls.World, name: str) -> None:
     """One call; what it leaves is then simulated for a step."""
     COUNT["calls"] += 1
-    if name.startswith(("sim.", "recorder.")) or name == "Recorder":
+    if name.startswith(("sim.", "many.", "recorder.")) or name == "Recorder":
         w.simulated()
+    if name.startswith("modes."):
+        w.ringing()
     function = calls.callables(w)[name]
     given = arguments(draw, w, name, function)
     note(f"{name}({', '.join(f'{key}={value!r:.200}' for key, value in given.items())})")
@@ -89,8 +92,12 @@ def follow(w: calls.World, name: str, result) -> None:
     if name == "scene.modes":
         result.save(w.folder / "mode.png", len(result) - 1)
         result.shape(w.soft, 0)
-    if not name.startswith(("sim.", "recorder.", "mesh", "surface")):
+    if isinstance(result, pl.Simulations):
+        assert result.step().close() is None and len(result.positions("soft")) == len(result)
+    if not name.startswith(("sim.", "many.", "recorder.", "mesh", "surface")):
         w.scene.simulate(0.01).step()
+    if name.startswith("many."):
+        w.many.step()
     if name.startswith("sim.") and not name.endswith(".run"):
         w.sim.step()
 

@@ -56,6 +56,8 @@ SCENES = {
     ),
     "thousands of welded nodes": BEAM.replace("cells = 1 ", "cells = 14 ")
     + '[[joint]]\ntype = "fixed"\na = "beam"\nb = "world"\nat = [0, 0, 0]\nnodes = "all"\n',
+    "a beam that is lost in rounding": BEAM.replace('material = "', 'position = [0, 1e19, 0]\nmaterial = "'),
+    "a ball that is lost in rounding": BALL + "position = [1e18, 0, 0]\n",
     "no bodies": "",
     "a distance of no length": BALL
     + '[[joint]]\ntype = "distance"\na = "ball"\nb = "world"\nat = [[0, 0, 0], [0, 0, 0]]\n',
@@ -65,6 +67,8 @@ SCENES = {
 }
 ADDRESSED = {
     "a material of springs in place": r"soft\[0\]\.material",
+    "a beam that is lost in rounding": r"soft\[0\].*lost in rounding",
+    "a ball that is lost in rounding": r"rigid\[0\].*lost in rounding",
     "no bodies": r"the scene has no bodies",
     "a distance of no length": r"joint\[0\]",
     "a solver for other laws": r"run\.solver",

@@ -1,5 +1,6 @@
 """Past failures of calls, one by one: each is a PliantError now, or does what it says."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -50,6 +51,17 @@ CALLS = {
     "an array to break at": lambda s, b, r: pl.Ball(r, pl.world, (3, 0, 0), break_force=np.zeros(2)),
     "a scene that is none": lambda s, b, r: pl.Simulation("scene", 0.01),
     "many threads": lambda s, b, r: s.simulate(0.01, threads=True),
+    "a recorder of one file twice": lambda s, b, r: pl.Recorder(s.simulate(0.01), "out", ["a.webp", "a.webp"]),
+    "many without end": lambda s, b, r: pl.simulate_many(itertools.repeat(s), 0.01),
+    "a thousand million": lambda s, b, r: pl.simulate_many(s, 0.01, count=10**9),
+    "a name that does not exist": lambda s, b, r: setattr(r, "fricton", 0.3),
+    "a name of a scene that does not exist": lambda s, b, r: setattr(s, "gravty", (0, 0, 0)),
+    "a mass that is taken away": lambda s, b, r: delattr(r, "mass"),
+    "a time step that is changed": lambda s, b, r: setattr(s.simulate(0.01), "dt", 0.1),
+    "gravity of a simulation": lambda s, b, r: setattr(s.simulate(0.01), "gravity", (0, 0, 0)),
+    "a body that is none": lambda s, b, r: (s.bodies.append(3), s.simulate(0.01)),
+    "a source that is none": lambda s, b, r: b.mesh.with_source(frozenset({1})),
+    "many of nothing": lambda s, b, r: pl.Simulations("sims", [0], [None], 1),
     "a path of nothing": lambda s, b, r: pl.resume(None),
     "a path with a hole": lambda s, b, r: pl.load("a\0b"),
     "a recorder of a text": lambda s, b, r: pl.Recorder(s.simulate(0.01), "out", "film.webp"),
@@ -88,6 +100,15 @@ def test_calls(case, tmp_path, monkeypatch):
     with limited(seconds=20), pytest.raises(pl.PliantError):
         CALLS[case](*scene_of_all())
     assert not list(tmp_path.iterdir())
+
+
+def test_a_recording_that_has_ended_takes_no_frames(tmp_path):
+    """They would be in no file."""
+    sim = scene_of_all()[0].simulate(0.01)
+    with pl.Recorder(sim, tmp_path, ["a.vtu"]) as recorder:
+        recorder.frame()
+    with pytest.raises(pl.SceneError, match="has ended"):
+        recorder.frame()
 
 
 CHANGES = {

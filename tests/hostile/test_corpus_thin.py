@@ -50,6 +50,8 @@ CALLS = {
     "curvature": lambda: rod(curvature=[1, "a", 2]),
     "rolling_friction": lambda: rod(rolling_friction=0.1),
     "radius": lambda: rod(radius=1e90),
+    "lost in rounding": lambda: rod(position=(0, 1e17, 0)),
+    "sheet lies": lambda: sheet(position=(0, 1e17, 0)),
     "section radius": lambda: pl.Section.circle(0),
     "section kind": lambda: pl.Section([], (1,)),
     "sizes of a section": lambda: pl.Section("circle", 3),

@@ -38,7 +38,7 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except (PliantError, OSError) as error:
-            if isinstance(error, OSError) and error.filename is None:
+            if not isinstance(error, PliantError) and error.filename is None:
                 raise
             if context.find_root().meta.get("verbose"):
                 traceback.print_exc()

@@ -1,12 +1,16 @@
 """Many simulations of what the user gives: scenes, or a function that makes them of parameters."""
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 from pliant.checks import device_name, shown, whole
 from pliant.errors import PliantError, SceneError
 from pliant.many.simulations import Simulations, twin
 from pliant.scene.scene import Scene
 from pliant.simulation import Simulation
+
+# How many simulations there may be at once.
+MOST = 100_000
 
 
 def simulate_many(
@@ -62,7 +66,7 @@ def _scenes(scenes, parameters, count) -> tuple[list[Scene], list]:
             raise SceneError("parameters go with a function that makes scenes, not with a scene")
         if count is None:
             raise SceneError("one scene needs a count of simulations; several scenes are given as a list")
-        made = [scenes] * whole(count, "count", 1)
+        made = [scenes] * whole(count, "count", 1, MOST)
         return made, [None] * len(made)
     if count is not None:
         raise SceneError("count goes with one scene; a list of scenes, or of parameters, says how many there are")
@@ -98,7 +102,9 @@ def _made(make: Callable, parameters) -> tuple[list[Scene], list]:
 def _listed(things, name: str, rule: str) -> list:
     if isinstance(things, str | Mapping) or not isinstance(things, Iterable):
         raise SceneError(f"{name} must be {rule}, got {shown(things)}")
-    found = list(things)
+    found = list(islice(things, MOST + 1))
+    if len(found) > MOST:
+        raise SceneError(f"{name} must be at most {MOST}, there are more")
     if not found:
         raise SceneError(f"{name} must not be empty: there is nothing to simulate")
     return found

@@ -45,6 +45,8 @@ class Simulations(BatchReaders):
 
     def __init__(self, sims: list[Simulation], scenes: list[int], parameters: list, workers: int | None):
         """scenes: for each simulation the number of its scene, the same for those that share one."""
+        if not isinstance(sims, list) or not sims or not all(isinstance(sim, Simulation) for sim in sims):
+            raise SceneError(f"Simulations are made by pliant.simulate_many, not of {shown(sims)}")
         self._sims, self.parameters, self._scenes = sims, parameters, scenes
         """What each scene was made of, where a function made it."""
         self.dt = sims[0].dt

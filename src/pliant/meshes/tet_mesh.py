@@ -94,6 +94,8 @@ class TetMesh:
 
     def with_source(self, source: dict) -> TetMesh:
         """This mesh, which now remembers how it was made; for generators and readers."""
+        if not isinstance(source, dict):
+            raise MeshError(f"the source of a mesh must be a dict, as scene files say it, got {shown(source)}")
         object.__setattr__(self, "source", source)
         return self
 

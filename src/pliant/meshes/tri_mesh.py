@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import shown, whole
 from ..errors import MeshError
 from . import repair as repairs
 from . import topology
@@ -77,6 +77,8 @@ class TriMesh:
 
     def with_source(self, source: dict) -> TriMesh:
         """This mesh, which now remembers how it was made; for generators and readers."""
+        if not isinstance(source, dict):
+            raise MeshError(f"the source of a mesh must be a dict, as scene files say it, got {shown(source)}")
         object.__setattr__(self, "source", source)
         return self
 

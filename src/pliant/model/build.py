@@ -28,7 +28,7 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
     device.check()
     if not scene.bodies:
         raise SceneError(
-            "the scene has no bodies: add one with scene.add_soft(...), scene.add_rod(...) or scene.add_rigid(...)"
+            "the scene has no bodies: add one with scene.add_soft(...), add_cloth(...), add_rod(...) or add_rigid(...)"
         )
     softs, rigids = scene.soft_bodies, scene.every_rigid
     node_start = np.cumsum([0] + [len(body.nodes) for body in softs])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pliant.checks import file_path, instance, number, refusal
-from pliant.errors import FileError
+from pliant.errors import FileError, SceneError
 from pliant.files import check_writable
 from pliant.output.film import FILM_SUFFIXES, GIF_FASTEST, Film, save_png
 from pliant.output.save import append_state, save
@@ -59,7 +59,7 @@ class Recorder:
         self._series = [PvdSeries(path) for path in self.paths if path.suffix == ".pvd"]
         self._first_step, self._last_step = sim.state.step, None
         self.written: list[Path] = []
-        self._opened = False
+        self._opened = self._closed = False
 
     def __enter__(self) -> "Recorder":
         self.frame()
@@ -70,6 +70,8 @@ class Recorder:
 
     def frame(self) -> None:
         """Record the present state, if its turn has come; to be called before the first and after every step."""
+        if self._closed:
+            raise SceneError("the recording has ended and its files are written: make another Recorder for more frames")
         if not self._opened:
             self.open()
         step = self.sim.state.step
@@ -96,7 +98,7 @@ class Recorder:
         What can be written is: a file that cannot does not keep the others from being tried, and all that failed are in
         the FileError at the end. Films, which take longest, come last.
         """
-        self.written = [series.path for series in self._series if series.times]
+        self._closed, self.written = True, [series.path for series in self._series if series.times]
         failed: list[str] = []
         quick = {".vtu": lambda path: save(self.sim, path), ".png": self._draw_last}
         for path in self.paths:
@@ -144,5 +146,7 @@ def _checked_paths(folder: Path, names: Sequence[str]) -> list[Path]:
         plain = isinstance(name, str) and "\0" not in name and Path(name).name == name
         if not plain or Path(name).suffix not in SUFFIXES or Path(name).stem == name:
             raise refusal("a recording's file name", f"a plain one with one of {', '.join(SUFFIXES)}", name)
+        if folder / name in paths:
+            raise refusal("names", "different file names", names)
         paths.append(folder / name)
     return paths

@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from pliant.checks import choice, number, shown, whole
+from pliant.checks import choice, number, refusal, shown, whole
 from pliant.errors import SceneError
 from pliant.kernels.device import refuse_residents
 from pliant.linalg.vibration import DENSE, Pencil, lowest_modes
@@ -39,6 +39,11 @@ class Modes:
     shapes: dict[str, np.ndarray]
     scene: Scene = field(repr=False)
 
+    def __post_init__(self):
+        known = isinstance(self.scene, Scene) and isinstance(self.shapes, dict)
+        if not known or not isinstance(self.frequencies, np.ndarray):
+            raise SceneError("modes are made by scene.modes(n)")
+
     def __len__(self) -> int:
         return len(self.frequencies)
 
@@ -53,6 +58,11 @@ class Modes:
         """Put the bodies of a simulation of this scene where mode k takes them from the initial state: scale times the
         shape, scale [sqrt(kg)] None: so that the largest displacement is a tenth of the scene's size."""
         k = self._index(k)
+        if not hasattr(sim, "set_positions"):
+            raise refusal("sim", "a simulation of the scene that these modes are of", sim)
+        every = (*self.scene.soft_bodies, *self.scene.every_rigid)
+        if new := [body.name for body in every if body.name not in self.shapes]:
+            raise SceneError(f"the scene has changed since its modes were computed: {new[0]!r} is new")
         scale = self._picture_scale(k) if scale is None else number(scale, "scale")
         for body in self.scene.soft_bodies:
             sim.set_positions(body, body.nodes.positions + scale * self.shapes[body.name][k])

@@ -1,5 +1,6 @@
 """Soft and rigid bodies as the user describes them: handles that take pins, forces, tractions, pressures, torques."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -19,6 +20,7 @@ from pliant.checks import (
     unit_quaternion,
     vector,
     vector_or_function,
+    within_reach,
 )
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
@@ -96,7 +98,16 @@ class Soft(Placement):
         instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
         self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
+        self._check_reach(positions)
         self.nodes = Nodes(positions)
+
+    def _check_reach(self, positions: np.ndarray) -> None:
+        """Edges must not be lost in rounding; those of a body near the origin are not looked at."""
+        farthest = float(np.abs(positions).max())
+        if farthest > 1e3 * np.ptp(positions, axis=0).max():
+            ends = self.mesh.points[self.mesh.edges]
+            shortest = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).min()
+            within_reach(farthest, float(shortest), f"a {self.KIND}")
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f" {self.name!r}"
@@ -305,6 +316,9 @@ class Rigid(Placement):
                 f"a rigid body must have a mass between {LIGHTEST:g} and {HEAVIEST:g} kg and moments of inertia that "
                 f"fit it; this {type(self.shape).__name__} has {mass:.3g} kg and {moments.tolist()} kg m2"
             )
+        unit = self.shape.mass_properties()
+        size = math.sqrt(np.linalg.eigvalsh(unit.inertia)[0] / unit.volume)  # a radius of gyration
+        within_reach(max(map(abs, self.position)), size, f"a rigid {type(self.shape).__name__}")
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Mass [kg], centre (3,) in the shape's frame [m], inertia about it (3, 3) in the shape's frame [kg m2]."""

@@ -8,8 +8,11 @@ from dataclasses import fields
 from functools import cache
 from operator import attrgetter, is_
 
+from pliant.checks import shown
+from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.scene import Scene
+from pliant.scene.sealed import Sealed
 
 LISTS = ("pins", "forces", "tractions", "pressures", "torques", "winds")
 """What bodies collect by calls after they were made."""
@@ -20,6 +23,11 @@ class Described:
     lists of its own, which is not to change either."""
 
     def __init__(self, scene: Scene):
+        for thing in (*scene.bodies, *scene.joints):
+            if not isinstance(thing, Sealed):
+                raise SceneError(
+                    f"a scene has bodies, added with add_..., and joints, added with join, not {shown(thing)}"
+                )
         self.scene, self.kept = scene, scene.as_it_is()
         self.whole = _whole(scene)
         points = (point for rod in scene.rods for point in rod)

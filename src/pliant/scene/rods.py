@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.checks import flag, instance, number, numbers, vector, vector_or_function, whole
+from pliant.checks import flag, instance, number, numbers, vector, vector_or_function, whole, within_reach
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
 from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_matrix
@@ -83,6 +83,7 @@ class Rod(Placement):
         self.stretched = number(self.stretched, "stretched", low=0, open_low=True)
         spans = np.linalg.norm(self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]], axis=1)
         self.lengths = spans / self.stretched  # (m,) at rest
+        within_reach(float(np.abs(self.points + np.array(self.position)).max()), float(spans.min()), "a rod")
         self.curvature = _curvature(self.curvature, len(self.edges))
         # (m, 2, 3, 3): frames at both ends of a segment that are one where it is not strained
         self.ends = straight_ends(self.frames, self.edges) if self.straight else np.stack([self.frames] * 2, axis=1)

@@ -31,14 +31,25 @@ class Sealed:
         """Check what can be assigned."""
 
     def __setattr__(self, name: str, value) -> None:
-        if "_sealed" not in self.__dict__ or name not in _field_names(type(self)):
+        known = name in _field_names(type(self))
+        if "_sealed" not in self.__dict__ or name.startswith("_"):
             object.__setattr__(self, name, value)
-        elif name not in self.ASSIGNABLE:
-            called = getattr(self, "name", None) or "a scene"
-            able = f"; what can be assigned: {', '.join(self.ASSIGNABLE)}" if self.ASSIGNABLE else ""
-            raise SceneError(f"{name} of {called!r} is said when it is made and cannot be assigned later{able}")
-        else:
+        elif name in self.ASSIGNABLE:
             self._assign(name, value)
+        else:
+            why = "is said when it is made and cannot be assigned later" if known else "does not exist"
+            raise SceneError(f"{name} of {self._called()} {why}{self._assignable()}")
+
+    def __delattr__(self, name: str) -> None:
+        if "_sealed" in self.__dict__:
+            raise SceneError(f"{name} of {self._called()} cannot be taken away{self._assignable()}")
+        object.__delattr__(self, name)
+
+    def _called(self) -> str:
+        return repr(getattr(self, "name", None) or "a scene")
+
+    def _assignable(self) -> str:
+        return f"; what can be assigned: {', '.join(self.ASSIGNABLE)}" if self.ASSIGNABLE else ""
 
     def _assign(self, name: str, value) -> None:
         before = dict(self.__dict__)

@@ -75,7 +75,9 @@ def parse(path: Path) -> dict:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{path}: {_place(str(error), text)}") from None
-    except (RecursionError, ValueError) as error:  # arrays nested thousands deep, numbers of thousands of digits
+    except RecursionError:
+        raise SceneError(f"{path}: its arrays or tables are nested too deep; is it a scene file?") from None
+    except ValueError as error:  # numbers of thousands of digits
         raise SceneError(f"{path}: the file is not a scene file: {error}") from None
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import at_time, number
-from pliant.errors import SolverError
+from pliant.errors import SceneError, SolverError
 from pliant.jit import use_threads
 from pliant.kernels.device import refuse_residents
 from pliant.simulation import Simulation
@@ -38,6 +38,8 @@ MOST_STEPS, MOST_HALVINGS = 400, 6
 # Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
 # of the scene, of a long step and of one that still pushes contacts apart.
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
+# Motion, relative to the size of the scene, beyond which a body comes to rest nowhere.
+FARTHEST = 1e3
 
 
 def equilibrium(
@@ -72,7 +74,7 @@ class Loading:
         self.largest_turn = LARGEST_ROD_TURN if only_rods else LARGEST_TURN
         self.length = sim.dt  # [s] of the step whose impulses the state holds
         points = _points(sim.state)
-        self.size = max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
+        self.first, self.size = points, max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
 
     def _may_touch(self) -> bool:
         return bool(self.sim.model.colliders.things.may_touch_others().any())
@@ -109,8 +111,11 @@ class Loading:
             problem = pose(model, before, h, linear_rows=False)
             # where contacts are pushed apart, small motions count as well
             solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
-            check_motion(model, problem.state, problem.h, solution.u, problem.prediction.u, solution.info)
+            if solution.rows is not None:  # with contacts where the step leads
+                problem = problem.with_rows(solution.rows)
             state, sim.info = integrate(problem, solution), solution.info
+            self._refuse_far(state)
+            check_motion(model, problem.state, problem.h, solution.u, problem.prediction.u, solution.info)
             moved = float(np.abs(_points(state) - _points(before)).max())
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > self.largest_turn or (not sim.info.converged and not self.long):
@@ -132,6 +137,20 @@ class Loading:
             if not self.long:
                 h *= GROWTH
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
+
+    def _refuse_far(self, state) -> None:
+        """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""
+        moved = np.abs(_points(state) - self.first).max(axis=1)
+        if self.long or not moved.max() > FARTHEST * self.size:
+            return
+        model, place = self.sim.model, int(moved.argmax())
+        body = np.searchsorted(model.node_start, place, side="right") - 1
+        names = [*model.soft_names, *model.rigid_names]
+        name = names[body if place < model.node_count else len(model.soft_names) + place - model.node_count]
+        raise SceneError(
+            f"equilibrium: {name!r} moves away without end and touches nothing that stops it; pin it, join it to "
+            f"something that is held, or put something below it"
+        )
 
     def _smooth(self) -> bool:
         """Whether one long step is the answer: nothing in the scene is linear for small motions only, or creeps."""

@@ -22,7 +22,7 @@ STRETCHES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0
 def quality(body: Soft) -> dict[str, Any]:
     """How good a mesh of tets is: counts of angles between faces in steps of 10 degrees, and the worst tets with the
     places of their corners at the start [m]."""
-    if not hasattr(body.mesh, "tets"):
+    if not hasattr(getattr(body, "mesh", None), "tets"):
         raise SceneError(f"{body.name!r} has no tets")
     quality = body.mesh.quality()
     counts, _ = quality.angle_counts()
@@ -37,6 +37,13 @@ def quality(body: Soft) -> dict[str, Any]:
         "worst": [round(float(angle), 2) for angle in least[worst]],
         "corners": body.nodes.positions[body.mesh.tets[worst, :4]].tolist(),
     }
+
+
+def nodes_of(body: Soft) -> np.ndarray:
+    """Places (n, 3) [m] of the nodes of a soft body or sheet at the start."""
+    if not isinstance(body, Soft):
+        raise SceneError(f"{body.name!r} is no soft body: it has no nodes")
+    return body.nodes.positions
 
 
 def select(body: Soft, what: str, selection: Any) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any, BinaryIO
 
+from pliant.checks import whole
 from pliant.errors import PliantError
 from pliant.studio import studies
 from pliant.studio.messages import framed, header_of, pack, read_framed
@@ -189,8 +190,7 @@ class Worker:
         """Send the places of all nodes of a soft body at the start; how many there are."""
         import numpy as np
 
-        found = self.file.scene.find(body)
-        points = np.ascontiguousarray(found.nodes.positions, np.float32)
+        points = np.ascontiguousarray(studies.nodes_of(self.file.scene.find(body)), np.float32)
         self.send(pack({"kind": "nodes", "revision": self.geometry.revision, "body": body}, [points]))
         return len(points)
 
@@ -209,7 +209,8 @@ class Worker:
         """Change what a motor does from now on in this run; the scene stays as it is."""
         if self.sim is None:
             raise PliantError("nothing runs; set the motor of the scene instead")
-        self.sim.set_motor(self.file.scene.joints[joint], coordinate, **changes)
+        every = self.file.scene.joints
+        self.sim.set_motor(every[whole(joint, "the number of a joint", 0, len(every) - 1)], coordinate, **changes)
 
     def curve(self, material: dict) -> dict[str, Any]:
         """Stress over stretch of a material."""
