@@ -18,7 +18,7 @@ demo: $(STAMP)
 
 # builds the page with node from PyPI and packages from npm, and opens it; SCENE=file.toml begins with a file
 PAGE := src/pliant/studio/page/studio.js
-PAGE_SOURCES := $(wildcard studio/source/* studio/*.json studio/build.py examples/scenes/*.toml)
+PAGE_SOURCES := $(wildcard studio/source/* studio/pictures/* studio/*.json studio/build.py examples/scenes/*.toml)
 
 $(PAGE): $(STAMP) $(PAGE_SOURCES)
 	$(BIN)/python studio/build.py
@@ -36,7 +36,7 @@ test: $(STAMP) lint $(BROWSER)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-studio: $(STAMP) $(BROWSER)
-	$(BIN)/python -m pytest tests/test_studio_commands.py tests/test_studio_server.py tests/test_studio_browser.py
+	$(BIN)/python -m pytest $(wildcard tests/test_studio_*.py)
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

@@ -59,6 +59,8 @@ def build() -> None:
     (PAGE / "examples").mkdir()
     for scene in sorted(EXAMPLES.glob("*.toml")):
         shutil.copy(scene, PAGE / "examples")
+    for picture in sorted((HERE / "pictures").glob("*.webp")):
+        shutil.copy(picture, PAGE / f"example-{picture.name}")
 
 
 if __name__ == "__main__":

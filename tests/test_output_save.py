@@ -8,11 +8,12 @@ from PIL import Image
 
 import pliant as pl
 from pliant.output.drawing.camera import Camera
-from pliant.output.fields import node_average, node_colors, von_mises
+from pliant.output.fields import node_colors
 from pliant.output.grids import grids
 from pliant.output.run_log import run_recorded
 from pliant.output.save import save
 from pliant.output.scene_view import SceneView, picture
+from pliant.readers.strain import node_average, von_mises
 from small_scenes import busy_scene
 
 SMALL = (64, 36)

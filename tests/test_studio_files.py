@@ -1,6 +1,10 @@
 """What the studio writes and reads: laws as formulas, scripts, logs of unsaved edits, comments; fields at nodes."""
 
+import io
 import json
+import queue
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -14,8 +18,13 @@ from pliant.errors import SceneError
 from pliant.output.fields import contact_pressures, speeds
 from pliant.studio import commands, folder
 from pliant.studio.clients import IN_FLIGHT, MOST_NOTES, Client
+from pliant.studio.geometry import SceneGeometry
 from pliant.studio.log import find_lost
+from pliant.studio.messages import header_of
+from pliant.studio.outlet import Outlet
 from pliant.studio.python_text import python_text
+from pliant.studio.showing import Showing
+from pliant.studio.worker import Worker
 from test_studio_server import SHEET_AND_ROD
 from test_studio_studies import NOBODY, SCENE, leave_a_log, write
 
@@ -130,3 +139,85 @@ def test_of_frames_the_latest_wins_and_nothing_grows():
         assert client.overrun
 
     asyncio.run(study())
+
+
+class Blocked:
+    """A stream that nobody reads before `open` is set."""
+
+    def __init__(self):
+        self.open, self.written = threading.Event(), []
+
+    def write(self, data: bytes) -> None:
+        self.open.wait()
+        self.written.append(data[4:])
+
+    def flush(self) -> None:
+        pass
+
+
+def test_a_step_does_not_wait_for_the_page_and_old_frames_are_left_out():
+    stream = Blocked()
+    outlet = Outlet(stream)
+    outlet.send(b"first")
+    for number in range(50):
+        outlet.send(b"frame %d" % number, frame=True)
+    outlet.send(b"answer")
+    outlet.send(b"last", frame=True)
+    assert len(outlet.waiting) <= 4
+    stream.open.set()
+    while len(stream.written) < 4:
+        time.sleep(0.001)
+    assert stream.written == [b"first", b"frame 49", b"answer", b"last"]
+
+
+MOVING = """format = 1
+[[soft]]
+name = "cube"
+mesh = { box = [1, 1, 1], cells = 1 }
+material = { law = "corotated", young = 1e6, poisson = 0.4, density = 1000 }
+velocity = [0, 0, 3]
+[[rigid]]
+name = "ball"
+shape = { sphere = 0.1 }
+density = 1000
+position = [5, 0, 0]
+velocity = [2, 0, 0]
+[[rod]]
+name = "wire"
+points = [[9, 0, 0], [10, 0, 0]]
+radius = 0.01
+material = { law = "linear", young = 1e7, poisson = 0.3, density = 1000 }
+velocity = [0, 1, 0]
+"""
+
+
+def test_speed_and_displacement_colour_all_bodies_and_stress_those_that_have_it(tmp_path):
+    write(tmp_path / "moving.toml", MOVING)
+    scene = scene_file.load(tmp_path / "moving.toml")
+    scene.gravity = (0.0, 0.0, 0.0)
+    sim, geometry = scene.simulate(dt=0.01), SceneGeometry(scene, 1)
+    sim.step()
+    for field, factor in (("speed", 1.0), ("displacement", 0.01)):
+        geometry.moment = None
+        soft, rod, rigid = geometry.take(sim, field).values
+        assert np.allclose(soft, 3 * factor) and np.allclose(rod, factor) and np.allclose(rigid, [2 * factor])
+        assert len(rod) == len(geometry.take(sim, field).tubes[0])
+    geometry.moment = None
+    assert len(geometry.take(sim, "stress").values) == 1
+
+
+def test_colours_and_energies_are_said_less_often_than_places(tmp_path):
+    write(tmp_path / "moving.toml", MOVING)
+    scene = scene_file.load(tmp_path / "moving.toml")
+    geometry, sim, showing = SceneGeometry(scene, 1), scene.simulate(dt=0.01), Showing()
+    numbers = [{"playing": True} for _ in range(3)]
+    headers = [header_of(showing.frame(geometry, sim, "stress", each, behind=True)) for each in numbers]
+    assert "energy" in headers[0] and "energy" not in headers[1] and headers[0]["field"]["fresh"]
+    still = header_of(showing.frame(geometry, sim, "stress", {"playing": False}, behind=False))
+    assert "energy" in still and still["field"]["fresh"] and still["field"]["title"] == headers[2]["field"]["title"]
+
+
+def test_a_file_with_values_that_no_scene_has_is_refused_by_name(tmp_path):
+    write(tmp_path / "date.toml", "format = 1\ngravity = [0, 0, nan]\n[run]\ndt = 2026-01-01\n")
+    with pytest.raises(SceneError, match=r"run.dt: .*2026"):
+        Worker(queue.Queue(), io.BytesIO()).parse(str(tmp_path / "date.toml"))

@@ -298,7 +298,7 @@ def test_examples_open_and_run(page, home, monkeypatch, tmp_path):
     monkeypatch.setattr(folder, "PAGE", tmp_path)
     assert "error" not in page.ask("open", file="one.toml", example=True)
     page.until(lambda: page.state["tables"]["soft"][0]["name"] == "example")
-    assert page.state["name"] is None and page.state["examples"] == ["one.toml"]
+    assert page.state["name"] is None and [each["file"] for each in page.state["examples"]] == ["one.toml"]
 
 
 SHEET_AND_ROD = """format = 1
@@ -331,6 +331,8 @@ def test_sheets_and_rods_are_shown_and_run(page, home):
     page.until(lambda: page.frame["steps"] == 1)
     moved = np.frombuffer(page.points, "<f4")[: 3 * sum(counts)].reshape(-1, 3)
     assert np.all(moved[: counts[0], 2] < 2) and np.allclose(moved[counts[0] :], rest[counts[0] :], atol=1e-2)
+    assert page.ask("rod_point", rod="cable", point=[0.9, 0, 1.1])["value"] == {"number": 2, "at": [1, 0, 1]}
+    assert "no rod" in page.ask("rod_point", rod="sheet", point=[0, 0, 0])["error"]
     page.ask("play")
     assert "cannot be pulled" in page.ask("pull", body="cable", point=[0, 0, 1], target=[0, 0, 2])["error"]
     page.ask("pause")

@@ -35,7 +35,7 @@ export async function build(hands, page) {
   await hands.type("soft.1.mesh.cells", 3, 1);
   await hands.type("soft.1.mesh.cells", 3, 2);
   await hands.press("fit");
-  await hands.shot("built");
+  await hands.seen("built");
   return { names: await hands.names(), size: await hands.number("size"), picked };
 }
 
@@ -57,7 +57,7 @@ export async function mesh(hands, page, surface) {
   const quality = await page.locator(".quality").innerText();
   await page.getByLabel("mark the worst tets").check();
   await hands.press("fit");
-  await hands.shot("meshed");
+  await hands.seen("meshed");
   return { error, quality, size: await hands.number("size") };
 }
 

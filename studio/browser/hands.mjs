@@ -35,6 +35,14 @@ export class Hands {
     return this.page.screenshot({ path: join(this.folder, `${name}.png`) });
   }
 
+  /** A picture of the page, and one of the view alone, which is compared with the one that is kept of it. */
+  async seen(name) {
+    await this.until(() => window.studioPage().view.still);
+    await this.page.mouse.move(5, 700);
+    await this.shot(name);
+    await this.page.locator(".canvas").screenshot({ path: join(this.folder, `view-${name}.png`) });
+  }
+
   /** Wait until a function of the page says yes. */
   until(condition, argument) {
     return this.page.waitForFunction(condition, argument, { timeout: PATIENCE, polling: 50 });

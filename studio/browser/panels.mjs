@@ -34,7 +34,7 @@ async function selections(hands, page) {
   await hands.press("plane");
   await page.mouse.click(...(await hands.place(0.05, -0.2, 0.63)));
   await hands.shows("selected", "8 faces selected");
-  await hands.shot("selected");
+  await hands.seen("selected");
   await hands.press("Pressure");
   await hands.field("soft.0.pressure.0.pressure").waitFor();
   await hands.settled();
@@ -64,18 +64,39 @@ async function loads(hands, page) {
   await hands.press("oblique");
   await hands.press("arrow");
   const [x, y] = await hands.place(0, 0, 0.9);
-  await hands.drag([x, y], [x, y - 90]);
+  await hands.drag([x, y], [x, y - 65]);
   await hands.field("soft.0.traction.0.vector").first().waitFor();
   await hands.settled();
   const drawn = Number(await hands.value("soft.0.traction.0.vector", 2));
   await hands.shot("loads");
+  await hands.press("arrow");
+  await hands.choose("arrow becomes", "pressure");
+  const side = await hands.place(0.2, 0, 0.75);
+  await hands.drag(side, [side[0] + 60, side[1] - 5]);
+  await hands.field("soft.0.pressure.1.pressure").first().waitFor();
+  await hands.settled();
+  await hands.press("arrow");
+  await hands.choose("arrow becomes", "body force");
+  await hands.drag([x, y], [x, y - 50]);
+  await hands.field("soft.0.force.0.vector").first().waitFor();
+  await hands.settled();
+  const pressed = Number(await hands.value("soft.0.pressure.1.pressure"));
+  const tail = await page.evaluate(() => {
+    const { view } = window.studioPage();
+    return view.symbols.handle(view.symbols.arrows.find((each) => each.load.kind === "pressure" && each.load.number === 1)).toArray();
+  });
+  const [px, py] = await hands.place(...tail);
+  await hands.drag([px, py], [px + 25, py - 2]);
+  await hands.until((before) => Number(document.querySelector('[data-path="soft.0.pressure.1.pressure"] input').value) > before * 1.05, pressed);
+  await hands.settled();
+  await hands.seen("pressed");
   const tip = await page.evaluate(() => {
     const { view } = window.studioPage();
     const arrow = view.symbols.arrows.find((each) => each.load.kind === "traction");
     return view.symbols.handle(arrow).toArray();
   });
   const [hx, hy] = await hands.place(...tip);
-  await hands.drag([hx, hy], [hx, hy - 40]);
+  await hands.drag([hx, hy], [hx, hy - 20]);
   await hands.until((drawn) => Number(document.querySelectorAll('[data-path="soft.0.traction.0.vector"] input')[2].value) > drawn * 1.1, drawn);
   await hands.settled();
   await hands.tree("Scene").click();
@@ -83,7 +104,7 @@ async function loads(hands, page) {
   await page.locator(".entry.lit").waitFor();
   const text = await (await hands.file("Copy as scene file"), page.locator("textarea").inputValue());
   await hands.press("Close");
-  return { drawn, text, lit: await page.locator(".entry.lit").innerText() };
+  return { drawn, pressed, text, lit: await page.locator(".entry.lit").innerText() };
 }
 
 /** A preset, a formula of one's own, a wrong one, plasticity; the curve follows. */
@@ -147,7 +168,7 @@ async function section(hands, page) {
   await hands.until((whole) => window.studioPage().view.things[0].mesh.geometry.index.count / 3 < whole, whole);
   await hands.settled();
   const cut = [await triangles(), await page.evaluate(() => window.studioPage().view.things[0].faces.filter((face) => face === 0xffffffff).length)];
-  await hands.shot("section");
+  await hands.seen("section");
   await hands.choose("section", "");
   await hands.until((whole) => window.studioPage().view.things[0].mesh.geometry.index.count / 3 === whole, whole);
   await page.getByLabel("show soft box").uncheck();
@@ -201,6 +222,72 @@ async function machine(hands, page) {
   return { position, turned, value: await slider.inputValue() };
 }
 
+/** Every kind of joint between two boxes, a soft box, a rod and the world: clicked in the view, or chosen by name. */
+async function joints(hands, page) {
+  await hands.file("New scene");
+  await hands.until(() => !document.querySelector("nav section"));
+  await hands.add("Rigid box", "box");
+  await hands.add("Rigid box", "box 2");
+  await hands.type("rigid.1.position", 0.6, 0);
+  await hands.add("Soft box", "soft box");
+  await hands.type("soft.0.position", 1.1, 2);
+  for (const k of [0, 1, 2]) await hands.type("soft.0.mesh.cells", 2, k);
+  await hands.add("Rod", "rod");
+  await hands.press("oblique");
+  const kinds = await page.evaluate(() => Object.keys(window.studioPage().state.catalogue.joints));
+  const form = page.getByRole("dialog", { name: "New joint" });
+  for (const kind of kinds) {
+    await hands.press("Add");
+    await hands.press("Joint…");
+    await hands.choose("joint type", kind);
+    const keys = await page.evaluate((kind) => window.studioPage().state.catalogue.joints[kind], kind);
+    if (keys.path) {
+      for (const place of [[-0.1, -0.15, 1.5], [0.6, -0.15, 1.5], [0, -0.2, 1.3]]) await page.mouse.click(...(await hands.place(...place)));
+      await hands.until(() => document.querySelectorAll('[aria-label$="of the path"]').length === 3);
+    } else if (kind === "ball") {
+      await page.mouse.click(...(await hands.place(0.6, -0.15, 1.45)));
+      await hands.until(() => document.querySelector('[aria-label="joint a"]').value === "box 2");
+      await page.mouse.click(...(await hands.place(0.95, 0, 1.4)));
+      await hands.until(() => document.querySelector('[aria-label="joint b"]').value.startsWith("rod."));
+    } else if (keys.a) {
+      await hands.choose("joint a", kind === "attach" || kind === "fixed" ? "box" : "world");
+      await hands.choose("joint b", kind === "attach" || kind === "fixed" ? "soft box" : "box 2");
+      if (keys.at?.kind === "points") {
+        await page.getByLabel("joint point of a").fill("0.6, 0, 2");
+        await page.getByLabel("joint point of b").fill("0.6, 0, 1.65");
+      } else if (keys.at) await page.getByLabel("joint at").fill(kind === "fixed" ? "0, 0, 1.45" : "0.6, 0, 1.5");
+    }
+    if (kind === "gear") {
+      await hands.choose("joint first", "hinge joint");
+      await hands.choose("joint second", "cylindrical joint");
+    }
+    if (kind === "rack") await hands.choose("joint second", "slider joint");
+    if (kind === "rack") await hands.choose("joint first", "hinge joint");
+    if (kind === "tendon") await hands.shot("joint-form");
+    await hands.press("Add joint");
+    await form.waitFor({ state: "detached" });
+    await hands.settled();
+  }
+  await hands.seen("joints");
+  await hands.tree("cylindrical joint").click();
+  const travel = page.locator("fieldset", { hasText: /^travel/ });
+  await travel.getByRole("button", { name: "Add a motor" }).click();
+  await page.getByLabel("motor now travel").waitFor();
+  await hands.settled();
+  await hands.type(`joint.${kinds.indexOf("cylindrical")}.travel.friction`, 2);
+  await hands.tree("hinge joint").click();
+  await hands.press("Add limits");
+  await hands.settled();
+  const friction = hands.field(`joint.${kinds.indexOf("hinge")}.friction`);
+  await friction.fill("0.5");
+  await friction.press("Enter");
+  await hands.field(`joint.${kinds.indexOf("hinge")}.free.friction`).waitFor();
+  await hands.file("Copy as scene file");
+  const text = await page.locator("textarea").inputValue();
+  await hands.press("Close");
+  return { kinds, text };
+}
+
 async function pull(hands, page) {
   await hands.file("New scene");
   await hands.until(() => !document.querySelector("nav section"));
@@ -238,7 +325,7 @@ async function sheets(hands, page) {
   await page.mouse.wheel(0, -400);
   const zoomed = await hands.picture();
   await hands.press("oblique");
-  await hands.shot("sheets");
+  await hands.seen("sheets");
   await hands.file("Copy as Python");
   const text = await page.locator("textarea").inputValue();
   await hands.press("Close");
@@ -249,8 +336,8 @@ async function example(hands, page) {
   await hands.file("chain");
   await hands.tree("hook").first().waitFor();
   await hands.settled();
-  await hands.shot("example");
+  await hands.seen("example");
   return { names: await hands.names() };
 }
 
-export const panels = [selections, loads, material, solver, section, machine, pull, sheets, example];
+export const panels = [selections, loads, material, solver, section, machine, joints, pull, sheets, example];

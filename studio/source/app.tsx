@@ -1,23 +1,29 @@
 // The page: toolbar, scene tree, view, properties, status. The server holds the scene; the page asks and shows.
 import { render } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { AddMenu, FileMenu, JointForm, MeshForm, TextBox } from "./dialogs";
+import { AddMenu, FileMenu, MeshForm, TextBox } from "./dialogs";
+import { Gallery, Keys } from "./learn";
 import type { Edit } from "./fields";
+import { JointForm } from "./joint_form";
 import type { Select, Selection } from "./loads";
 import { type Command, Connection, type Frame, type State, type Surfaces, type Table } from "./messages";
+import type { Drawn } from "./mouse";
 import { type Chosen, Properties } from "./properties";
 import { Status } from "./status";
 import type { Picked } from "./symbols";
 import { Legend, Tools } from "./tools";
 import { Tree } from "./tree";
-import { type Pose, View } from "./view";
+import type { Pose } from "./gizmo";
+import { View } from "./view";
 
 const NOTHING: State = {
   kind: "state", revision: 0, tables: {}, name: null, saved: true, undo: 0, redo: 0, phase: "starting", color: "none",
   opened: 0, scenes: [], examples: [], catalogue: {}, speed: 1, limit: null, contacts: false, lost: null,
 };
-const UNSELECTED: Selection = { tool: null, body: null, what: "nodes", numbers: [], said: null, error: "", revision: -1 };
+const UNSELECTED: Selection = { tool: null, body: null, what: "nodes", numbers: [], said: null, error: "", revision: -1, draws: "traction" };
 const SCENE: Chosen = { kind: "scene", index: 0 };
+
+const rounded = (value: number) => Number(value.toPrecision(4));
 
 /** The chosen thing by its name: kinds and indices of bodies. */
 function find(tables: Table, name: string): Chosen | null {
@@ -53,6 +59,7 @@ function App() {
   };
   const choose = (next: Chosen) => {
     setLit(null);
+    setOpen("");
     setChosen(next);
   };
   const { view, connection } = useMemo(() => {
@@ -79,8 +86,8 @@ function App() {
         const round = (value: number) => Number(value.toFixed(9));
         if (body) select.say(body, what, { halfspace: { point: point.map(round), normal: normal.map(round) } });
       },
-      loaded: (body, kind, number, vector) => bend(body, kind, number, vector),
-      drawn_arrow: (body, faces, vector) => drawLoad(body, faces, vector),
+      loaded: (body, kind, number, vector, pressure) => bend(body, kind, number, vector, pressure),
+      drawn_arrow: (body, drawn) => drawLoad(body, drawn),
     });
     return { view, connection };
   }, []);
@@ -104,7 +111,7 @@ function App() {
   };
 
   function show(next: Selection) {
-    view.mouse.choosing = { tool: next.tool, body: next.body, what: next.what, numbers: next.numbers };
+    view.mouse.choosing = { ...next };
     view.mark(next.body, next.what, next.numbers);
   }
   const settled = useRef(0);
@@ -130,7 +137,10 @@ function App() {
       return connection.ask("select", { body, what, selection: said }).then(
         (numbers) => { take({ numbers, error: "" }); }, (error: Error) => { take({ numbers: [], error: error.message }); });
     },
-    clear: () => settle({ ...UNSELECTED, body: now.current.selection.body, what: now.current.selection.what }),
+    clear: () => {
+      const { body, what, draws } = now.current.selection;
+      settle({ ...UNSELECTED, body, what, draws });
+    },
   };
 
   /** A symbol in the view was clicked. */
@@ -143,22 +153,29 @@ function App() {
   }
 
   /** The arrow of a load was dragged. */
-  function bend(body: string, kind: string, number: number, vector: number[]) {
+  function bend(body: string, kind: string, number: number, vector: number[], pressure: number) {
     const place = find(now.current.state.tables, body);
     if (!place) return;
-    const round = (value: number) => Number(value.toPrecision(4));
     const key = kind === "pressure" ? "pressure" : "vector";
-    const value = kind === "pressure" ? round(Math.hypot(...vector)) : vector.map(round);
-    edit.put([place.kind, place.index, kind, number, key], value).catch(failed);
+    const path = [place.kind, place.index, kind, number, key];
+    if (now.current.state.tables[place.kind][place.index][kind][number][key].times) {
+      view.redraw(true);
+      return note("problem", "This load changes over time: drag the points of its curve instead.");
+    }
+    edit.put(path, kind === "pressure" ? rounded(pressure) : vector.map(rounded)).catch(failed);
   }
 
-  /** An arrow was drawn out of a side of a body: a traction. */
-  function drawLoad(body: string, faces: number[], vector: number[]) {
+  /** An arrow was drawn out of a side of a body. */
+  function drawLoad(body: string, { draws, vector, pressure, faces, node }: Drawn) {
     const place = find(now.current.state.tables, body);
     if (!place) return;
-    const list: Table[] = now.current.state.tables[place.kind][place.index].traction ?? [];
-    const made = { faces: { indices: faces }, vector: vector.map((value) => Number(value.toPrecision(4))) };
-    edit.put([place.kind, place.index, "traction"], [...list, made]).then(() => select.clear()).catch(failed);
+    const kind = draws === "body force" ? "force" : draws;
+    const { what, numbers } = now.current.selection;
+    const nodes = draws === "body force" ? "all" : { indices: what === "nodes" && numbers.length ? numbers : [node] };
+    const where = kind === "force" ? { nodes } : { faces: { indices: faces } };
+    const strength = kind === "pressure" ? { pressure: rounded(pressure) } : { vector: vector.map(rounded) };
+    const list: Table[] = now.current.state.tables[place.kind][place.index][kind] ?? [];
+    edit.put([place.kind, place.index, kind], [...list, { ...where, ...strength }]).then(() => select.clear()).catch(failed);
   }
 
   function move(name: string, pose: Pose) {
@@ -178,6 +195,16 @@ function App() {
       choose(SCENE);
     }
   }
+  /** The same once more, beside it. */
+  function duplicate() {
+    const { kind, index } = now.current.chosen;
+    if (kind === "scene" || kind === "run") return;
+    const table: Table = now.current.state.tables[kind][index];
+    const aside = 1.2 * view.width(table.name);
+    const moved = kind === "rod" ? { points: table.points.map(([x, ...rest]: number[]) => [x + 0.1, ...rest]) }
+      : kind === "joint" ? {} : { position: (table.position ?? [0, 0, 0]).map((value: number, k: number) => (k === 0 ? Number((value + aside).toFixed(4)) : value)) };
+    add(kind, { ...table, ...moved }).catch(failed);
+  }
   const rename = (name: string) => {
     const { kind, index } = now.current.chosen;
     return connection.ask("rename", { body: kind, index, name, revision: now.current.state.revision });
@@ -185,7 +212,8 @@ function App() {
 
   async function add(body: Chosen["kind"], table: Table) {
     const before = (now.current.state.tables[body] ?? []).length;
-    await connection.ask("add", { body, table });
+    view.added = await connection.ask("add", { body, table });
+    view.reveal();
     choose({ kind: body, index: before });
   }
 
@@ -238,7 +266,7 @@ function App() {
         "ctrl+z": () => ask("undo"), "ctrl+shift+z": () => ask("redo"), "ctrl+y": () => ask("redo"),
         "ctrl+s": () => save(now.current.state.name ?? "scene.toml"),
         "1": () => view.look("front"), "3": () => view.look("right"), "7": () => view.look("top"), "0": () => view.look("oblique"),
-        w: () => setMode("translate"), e: () => setMode("rotate"), escape: () => { settle({ tool: null }); setOpen(""); },
+        "?": () => setOpen("keys"), "shift+?": () => setOpen("keys"), "ctrl+d": duplicate, w: () => setMode("translate"), e: () => setMode("rotate"), escape: () => { settle({ tool: null }); setOpen(""); setText(null); },
       };
       if (!action[key]) return;
       event.preventDefault();
@@ -256,19 +284,21 @@ function App() {
       <header>
         <b>pliant studio</b>
         <FileMenu state={state} ask={ask} save={save} copy={copy} store={store} open={open === "file"} toggle={() => setOpen(open === "file" ? "" : "file")} />
-        <AddMenu add={add} note={note} joint={() => setOpen("joint")} file={(chosen) => { setOpen(""); setFile(chosen); }} open={open === "add"} toggle={() => setOpen(open === "add" ? "" : "add")} />
+        <AddMenu things={state.catalogue.things ?? []} add={add} note={note} joint={() => setOpen("joint")} file={(chosen) => { setOpen(""); setFile(chosen); }} open={open === "add"} toggle={() => setOpen(open === "add" ? "" : "add")} />
         <button disabled={!state.undo} title="Undo (Ctrl+Z)" onClick={() => ask("undo")}>Undo</button>
         <button disabled={!state.redo} title="Redo (Ctrl+Y)" onClick={() => ask("redo")}>Redo</button>
         <span class="gap" />
         <button class="main" title="Play or pause (Space)" disabled={state.phase === "building" || state.phase === "starting"} onClick={play}>
           {state.phase === "playing" ? "Pause" : "Play"}
         </button>
+        <button title="Make the simulation and compile what it needs, without a step" disabled={state.phase !== "ready"} onClick={() => ask("prepare")}>Build</button>
         <button title="One step (.)" disabled={playing} onClick={() => ask("step")}>Step</button>
         <button title="Back to the start (R)" onClick={() => ask("reset")}>{playing ? "Stop" : "Reset"}</button>
         <span class="gap" />
         <label>colour <select aria-label="colour" value={state.color} onChange={(event) => ask("paint", { color: event.currentTarget.value })}>
           {Object.entries(state.catalogue.fields ?? {}).map(([name, title]) => <option value={name}>{title}</option>)}
         </select></label>
+        <button class="small" title="Keys and the mouse (?)" aria-label="keys" onClick={() => setOpen(open === "keys" ? "" : "keys")}>?</button>
         <span class="name">{state.name ?? "not saved"}{!state.saved && " *"}</span>
       </header>
       <nav><Tree tables={state.tables} chosen={chosen} choose={choose} hidden={hidden} hide={setHidden} /></nav>
@@ -278,8 +308,8 @@ function App() {
           <div class="empty">
             <h2>The scene is empty</h2>
             <p>Add a body with the menu Add, drop a mesh file on the page, or open an example:</p>
-            <p>{state.examples.map((file) => <button onClick={() => ask("open", { file, example: true })}>{file.replace(".toml", "")}</button>)}</p>
-            <p class="hint">Space plays, drag turns the view, the wheel zooms, the right button moves it.</p>
+            <Gallery examples={state.examples} open={(file) => ask("open", { file, example: true })} />
+            <p class="hint">Space plays, drag turns the view, the wheel zooms, the right button moves it; <button class="small" onClick={() => setOpen("keys")}>all keys</button></p>
           </div>
         )}
         <Tools view={view} state={state} mode={mode} setMode={setMode} ask={ask} />
@@ -300,13 +330,16 @@ function App() {
             </div>
           ))}
         </div>
-        {file && <MeshForm file={file} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
-        {open === "joint" && <JointForm state={state} add={add} close={() => setOpen("")} pick={(picker) => { view.mouse.picker = picker; }} />}
+        {file && <MeshForm file={file} stuff={state.catalogue.stuff ?? {}} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
+        {open === "keys" && <Keys close={() => setOpen("")} />}
         {text && <TextBox {...text} close={() => setText(null)} />}
       </main>
       <aside>
-        <Properties state={state} chosen={chosen} edit={edit} select={select} lit={lit} remove={remove} rename={rename}
-          ask={connection.ask.bind(connection)} markTets={(corners) => view.markTets(corners)} />
+        {open === "joint" ? <JointForm state={state} add={add} close={() => setOpen("")} pick={(picker) => { view.mouse.picker = picker; }}
+          preview={(points, axis) => view.preview(points, axis)} rodPoint={(rod, point) => connection.ask("rod_point", { rod, point })} /> : (
+          <Properties state={state} chosen={chosen} edit={edit} select={select} lit={lit} remove={remove} rename={rename} duplicate={duplicate}
+            ask={connection.ask.bind(connection)} markTets={(corners) => view.markTets(corners)} />
+        )}
       </aside>
       <footer><Status state={state} frame={frame} surfaces={surfaces} scrub={(index) => ask("scrub", { index })} /></footer>
     </div>

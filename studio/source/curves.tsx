@@ -19,10 +19,10 @@ export function MovingField(props: Props) {
   const { put, error } = useEdit(props.edit, props.path, props.value);
   if (!isCurve(props.value)) {
     const zero = typeof props.value === "number" ? 0 : [0, 0, 0];
+    const more = <button class="small" title="Let it change over time" aria-label="over time" onClick={() => put({ times: [0, 1], values: [zero, props.value] })}>f(t)</button>;
     return (
       <div>
-        {typeof props.value === "number" ? <NumberField {...props} /> : <VectorField {...props} usual={[0, 0, 0]} />}
-        <button class="small right" onClick={() => put({ times: [0, 1], values: [zero, props.value] })}>Over time…</button>
+        {typeof props.value === "number" ? <NumberField {...props} more={more} /> : <VectorField {...props} usual={[0, 0, 0]} more={more} />}
         {error && <div class="error" role="alert">{error}</div>}
       </div>
     );

@@ -19,6 +19,8 @@ interface Props {
   unit?: string;
   /** What holds where nothing is said. */
   usual?: any;
+  /** What stands behind the input. */
+  more?: any;
 }
 
 const id = (path: Path) => path.join(".");
@@ -90,6 +92,7 @@ export function NumberField(props: Props) {
   return (
     <Row {...props} error={error}>
       <Input name={props.label} text={show(props.value)} usual={show(props.usual)} done={done} cancel={() => setError("")} />
+      {props.more}
     </Row>
   );
 }
@@ -108,6 +111,7 @@ export function VectorField(props: Props) {
       {values.map((value, k) => (
         <Input name={`${props.label} ${k + 1}`} text={show(value)} done={(text) => done(k, text)} cancel={() => setError("")} />
       ))}
+      {props.more}
     </Row>
   );
 }
@@ -165,4 +169,11 @@ export function Fixed(props: { label: string; path: Path; value: any; unit?: str
       <code class="fixed">{text.length > 160 ? `${text.slice(0, 157)}...` : text}</code>
     </Row>
   );
+}
+
+/** A stress [Pa] in the unit that suits it. */
+export function stressText(value: number): string {
+  if (Math.abs(value) < 1e-9) return "0";
+  const [, factor, unit] = ([[1e9, 1e9, "GPa"], [1e6, 1e6, "MPa"], [1e3, 1e3, "kPa"], [0, 1, "Pa"]] as [number, number, string][]).find(([least]) => Math.abs(value) >= least)!;
+  return `${Number((value / factor).toPrecision(2))} ${unit}`;
 }

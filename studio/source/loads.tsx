@@ -2,7 +2,7 @@
 import { MovingField } from "./curves";
 import { Check, type Edit, Row, TextField, useEdit } from "./fields";
 import type { Path, Table } from "./messages";
-import type { Choosing } from "./mouse";
+import type { Choosing, Draws } from "./mouse";
 import type { PanelProps } from "./properties";
 import type { Tool, What } from "./selecting";
 
@@ -19,8 +19,12 @@ export interface Select {
 
 const TOOLS: [Tool, string][] = [
   ["click", "click one; Shift adds, Alt takes away"], ["box", "drag a box around them"], ["lasso", "draw a line around them"],
-  ["brush", "paint over them"], ["plane", "click a side: all beyond its plane"], ["arrow", "drag an arrow out of a side: a traction on it"],
+  ["brush", "paint over them"], ["plane", "click a side: all beyond its plane"], ["arrow", "drag an arrow out of a side: a load on it"],
 ];
+const DRAWS: { [draws in Draws]: string } = {
+  traction: "traction on the side [Pa]", pressure: "pressure on the side, which follows it [Pa]", force: "force at the node, or at those selected [N]",
+  "body force": "body force: on all nodes [N]",
+};
 const PICKS = { pin: "nodes", force: "nodes", traction: "faces", pressure: "faces" } as const;
 type Kind = keyof typeof PICKS;
 const NEW: { [kind in Kind]: Table } = {
@@ -54,6 +58,13 @@ export function SelectPanel({ table, path, edit, select, state }: PanelProps) {
         })}
       </div>
       {!still && <p class="hint">The mouse selects at the start: press Reset.</p>}
+      {mine && selection.tool === "arrow" && (
+        <div class="row"><label>it becomes a</label><div class="inputs">
+          <select aria-label="arrow becomes" value={selection.draws} onChange={(event) => select.start(table.name, { draws: event.currentTarget.value as Draws })}>
+            {Object.entries(DRAWS).map(([draws, words]) => <option value={draws}>{words}</option>)}
+          </select>
+        </div></div>
+      )}
       {mine && selection.tool && <p class="hint">{TOOLS.find(([tool]) => tool === selection.tool)![1]}. Esc ends it.</p>}
       <TextField label={`${what} where`} path={["selection"]} value={mine && typeof selection.said === "string" ? selection.said : ""} usual="x < 0.01 and z > 0.5" edit={formula} />
       {mine && selection.error && <div class="error" role="alert">{selection.error}</div>}

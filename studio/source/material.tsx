@@ -1,6 +1,6 @@
 // The material panel: laws and their numbers, presets, a law of one's own, plasticity, and how the material answers a pull.
 import { useEffect, useState } from "preact/hooks";
-import { ChoiceField, type Edit, FlagField, NumberField, Row, TextField } from "./fields";
+import { ChoiceField, type Edit, FlagField, NumberField, Row, stressText, TextField } from "./fields";
 import type { Catalogue, Path, Table } from "./messages";
 import type { PanelProps } from "./properties";
 
@@ -130,10 +130,4 @@ function Curve({ material, ask }: { material: Table; ask(what: string, args?: Ta
       <text x={(WIDTH + LEFT) / 2} y={HEIGHT - 5} text-anchor="middle" class="scale">stretch of a bar that is pulled; nominal stress</text>
     </svg>
   );
-}
-
-function stressText(value: number): string {
-  if (Math.abs(value) < 1e-9) return "0";
-  const [, factor, unit] = ([[1e9, 1e9, "GPa"], [1e6, 1e6, "MPa"], [1e3, 1e3, "kPa"], [0, 1, "Pa"]] as [number, number, string][]).find(([least]) => Math.abs(value) >= least)!;
-  return `${Number((value / factor).toPrecision(2))} ${unit}`;
 }

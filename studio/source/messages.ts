@@ -1,19 +1,29 @@
 // What passes between the page and its server; see src/pliant/studio/messages.py.
 
 export type Path = (string | number)[];
+export type Kind = "soft" | "cloth" | "rigid" | "rod";
 export type Table = { [key: string]: any };
 export type Command = { do: string; path?: Path; value?: unknown; members?: Command[] };
+
+/** What a key of a joint holds; start: with what number it begins where it is needed. */
+export interface JointKey {
+  kind: "name" | "point" | "points" | "direction" | "limits" | "coordinate" | "motor" | "nodes" | "flag" | "number" | "moving" | "path";
+  unit: string; needed: boolean; start: number | null;
+}
 
 export interface Catalogue {
   laws: string[];
   presets: { [name: string]: Table };
   solvers: { [name: string]: { [option: string]: { kind: string; default: unknown } } };
-  joints: { [name: string]: { axis: boolean } };
+  joints: { [type: string]: { [key: string]: JointKey } };
   fields: { [name: string]: string };
   colors: [number, number, number][];
   run: { dt: number; seconds: number };
   devices: string[];
   energy: Table;
+  /** What the menu Add offers; stuff: of what a body from a file is made. */
+  things: { title: string; kind: Kind; table: Table }[];
+  stuff: Table;
 }
 
 export interface State {
@@ -32,14 +42,15 @@ export interface State {
   contacts: boolean;
   lost: string | null;
   scenes: string[];
-  examples: string[];
+  examples: { file: string; about: string; picture: string }[];
   catalogue: Partial<Catalogue>;
 }
 
-/** Where a joint holds: at a moved node, or at a point of a rigid shape or of the world. */
-export interface Anchor { joint: number; point?: number; at?: [number, number, number] }
-/** A load as an arrow, at a moved node or at a point of a rigid shape. */
-export interface Load { kind: "force" | "traction" | "pressure"; number: number; vector: number[]; point?: number; at?: number[] }
+/** Where a joint holds: at a moved node, or at a point of a rigid shape or of the world, which of its places this is, and
+ * the direction of its axis there. */
+export interface Anchor { joint: number; place: number; point?: number; at?: [number, number, number]; axis?: [number, number, number] }
+/** A load as an arrow, at a moved node or at a point of a rigid shape; inward: into the faces of a pressure. */
+export interface Load { kind: "force" | "traction" | "pressure"; number: number; vector: number[]; inward?: number[]; point?: number; at?: number[] }
 
 export interface SoftSurface {
   name: string; color: string; drawn: boolean; points: number; triangles: number; moved: number; held: number;
@@ -58,6 +69,8 @@ export interface Surfaces {
   rods: RodSurface[];
   rigid: RigidSurface[];
   anchors: Anchor[];
+  /** Joints that are lines from place to place: rods, ropes, springs, tendons. */
+  lines: number[];
 }
 
 /** A natural mode: everything at rest, then everything where the mode takes it. */
@@ -83,7 +96,8 @@ export interface Frame {
   tangled?: string[];
   timings?: { [stage: string]: number };
   energy?: { [kind: string]: number };
-  field?: { name: string; title: string; high: number };
+  /** fresh: the frame says values; otherwise bodies keep the colours that they have. all: rods and rigid bodies have it too. */
+  field?: { name: string; title: string; high: number; fresh: boolean; all: boolean };
   kept?: number;
   full?: boolean;
   scrubbed?: boolean;

@@ -5,8 +5,14 @@ import type { Arrow, Picked } from "./symbols";
 import type { Thing } from "./things";
 import type { View } from "./view";
 
-/** A selection that is being made: of which body, of what, and what is selected so far. */
-export interface Choosing { tool: Tool | null; body: string | null; what: What; numbers: number[] }
+/** What an arrow out of a side of a body may become; a body force acts on all nodes. */
+export type Draws = "traction" | "pressure" | "force" | "body force";
+
+/** A selection that is being made: of which body, of what, what is selected so far, and what an arrow becomes. */
+export interface Choosing { tool: Tool | null; body: string | null; what: What; numbers: number[]; draws: Draws }
+
+/** A load that has been drawn: how strong [N or Pa], of a pressure along -normal, and on which faces or nodes. */
+export interface Drawn { draws: Draws; vector: number[]; pressure: number; faces: number[]; node: number }
 
 export interface MouseEvents {
   pick(name: string | null): void;
@@ -19,27 +25,29 @@ export interface MouseEvents {
   chosen(numbers: number[]): void;
   halfspace(point: number[], normal: number[]): void;
   /** The arrow of a load has been dragged; a new one has been drawn on a side of a body. */
-  loaded(body: string, kind: string, number: number, vector: number[]): void;
-  drawn_arrow(body: string, faces: number[], vector: number[], area: number): void;
+  loaded(body: string, kind: string, number: number, vector: number[], pressure: number): void;
+  drawn_arrow(body: string, drawn: Drawn): void;
 }
 
 type Place = [number, number];
 const MOVED = 4;
 
 const howOf = (event: PointerEvent): How => (event.shiftKey ? "add" : event.altKey ? "take" : "replace");
+/** How strong an arrow as long as the scene is, where no other of its kind says so [N or Pa]. */
+const STRONG = { traction: 1000, pressure: 1000, force: 10 };
 const strength = (value: number) => `${Number(value.toPrecision(3))}`;
 
 export class Mouse {
-  choosing: Choosing = { tool: null, body: null, what: "nodes", numbers: [] };
+  choosing: Choosing = { tool: null, body: null, what: "nodes", numbers: [], draws: "traction" };
   pulling = false;
   /** Takes clicks on bodies in place of the selection, as long as it is there. */
-  picker: ((name: string, point: number[]) => void) | null = null;
+  picker: ((name: string, point: number[] | null, floor: boolean) => void) | null = null;
   readonly trace = new Trace();
   private down: Place | null = null;
   private path: Place[] = [];
   private string: { line: THREE.Line; plane: THREE.Plane } | null = null;
-  private arrow: { arrow: Arrow; plane: THREE.Plane; vector: THREE.Vector3 } | null = null;
-  private drawing: { thing: Thing; faces: number[]; area: number; base: THREE.Vector3; plane: THREE.Plane; tip: THREE.Vector3 } | null = null;
+  private arrow: { arrow: Arrow; plane: THREE.Plane; vector: THREE.Vector3; pressure: number; moved: boolean } | null = null;
+  private drawing: { thing: Thing; faces: number[]; node: number; normal: THREE.Vector3; base: THREE.Vector3; plane: THREE.Plane; tip: THREE.Vector3 } | null = null;
 
   constructor(private view: View, canvas: HTMLElement, private events: MouseEvents) {
     canvas.addEventListener("pointerdown", (event) => this.press(event), { capture: true });
@@ -64,7 +72,7 @@ export class Mouse {
     this.down = place;
     const arrow = this.view.symbols.grab(...place, this.view.toScreen);
     if (arrow && !this.choosing.tool) {
-      this.arrow = { arrow, plane: this.facing(arrow.base), vector: new THREE.Vector3(...(arrow.load.vector as [number, number, number])) };
+      this.arrow = { arrow, plane: this.facing(arrow.base), vector: new THREE.Vector3(...(arrow.load.vector as [number, number, number])), pressure: 0, moved: false };
       this.hold();
     } else if (this.choosing.tool) this.begin(event, place);
     else if (this.pulling || event.shiftKey) this.grab(event);
@@ -86,9 +94,8 @@ export class Mouse {
     if (face === null || !thing) return;
     const faces = facesOf(thing);
     const side = this.choosing.what === "faces" && this.choosing.numbers.includes(face) ? this.choosing.numbers : faces.side(face);
-    const area = side.reduce((sum, each) => sum + faces.areas.get(each)!, 0);
-    const base = found!.hit.point;
-    this.drawing = { thing, faces: side, area, base, plane: this.facing(base), tip: base.clone() };
+    const [base, node] = [found!.hit.point, under(found!.hit, "nodes", thing)!];
+    this.drawing = { thing, faces: side, node, normal: faces.normals.get(face)!, base, plane: this.facing(base), tip: base.clone() };
   }
 
   private move(event: PointerEvent) {
@@ -146,7 +153,7 @@ export class Mouse {
     if (this.view.busy) return;
     if (this.picker) {
       const found = this.view.cast(event);
-      return found ? this.picker(found.thing.name, found.hit.point.toArray()) : undefined;
+      return found ? this.picker(found.thing.name, found.hit.point.toArray(), found.thing.floor) : this.picker("world", null, false);
     }
     const symbol = this.view.symbols.pick(...place, this.view.toScreen);
     if (symbol) return this.events.symbol(symbol);
@@ -184,50 +191,59 @@ export class Mouse {
     const { arrow, plane } = this.arrow!;
     const tip = this.view.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
     if (!tip) return;
-    const scale = this.view.symbols.scale(arrow.load.kind);
-    let vector = tip.sub(arrow.base).divideScalar(scale);
-    if (arrow.load.kind === "pressure") {
-      const way = new THREE.Vector3(...(arrow.load.vector as [number, number, number])).normalize();
-      vector = way.multiplyScalar(-vector.dot(way));
+    let vector = tip.sub(arrow.base).divideScalar(this.view.symbols.scale(arrow.load.kind));
+    if (arrow.load.inward) { // its tail is dragged, along the normal
+      const inward = new THREE.Vector3(...(arrow.load.inward as [number, number, number]));
+      this.arrow!.pressure = -vector.dot(inward);
+      vector = inward.multiplyScalar(this.arrow!.pressure);
     }
-    this.arrow!.vector = vector;
+    Object.assign(this.arrow!, { vector, moved: true });
     this.view.symbols.point(arrow, vector);
-    this.trace.text(place, this.said(arrow.load.kind, vector));
+    this.trace.text(place, this.said(arrow.load.kind, vector, this.arrow!.pressure));
     this.view.redraw();
   }
 
-  private said(kind: string, vector: THREE.Vector3): string {
-    if (kind === "pressure") return `${strength(vector.length())} Pa`;
-    return `${vector.toArray().map(strength).join(", ")} ${kind === "force" ? "N" : "Pa"}`;
+  private said(kind: string, vector: THREE.Vector3, pressure: number): string {
+    if (kind === "pressure") return `${strength(pressure)} Pa`;
+    return `${vector.toArray().map(strength).join(", ")} ${kind === "traction" ? "Pa" : "N"}`;
   }
 
   private leave() {
-    const { arrow, vector } = this.arrow!;
+    const { arrow: { thing, load }, vector, pressure, moved } = this.arrow!;
     this.arrow = null;
     this.trace.clear();
-    this.events.loaded(arrow.thing.name, arrow.load.kind, arrow.load.number, vector.toArray());
+    if (moved) this.events.loaded(thing.name, load.kind, load.number, vector.toArray(), pressure);
+    else this.events.symbol({ kind: load.kind, body: thing.name, number: load.number });
   }
 
-  /** A new load is drawn out of a side of a body: an arrow as long as the scene is strong as 1 kPa. */
+  /** A new load is drawn out of a side of a body; of a pressure only what is along the normal counts. */
   private stretch(event: PointerEvent, place: Place) {
     const drawing = this.drawing!;
     this.view.ray(event).ray.intersectPlane(drawing.plane, drawing.tip);
-    const vector = this.newVector();
+    if (this.choosing.draws === "pressure") {
+      const out = drawing.tip.clone().sub(drawing.base).dot(drawing.normal);
+      drawing.tip.copy(drawing.base).addScaledVector(drawing.normal, out);
+    }
     this.view.sketch(drawing.base, drawing.tip);
-    this.trace.text(place, this.said("traction", vector));
+    const { vector, pressure } = this.newLoad();
+    this.trace.text(place, this.said(this.choosing.draws, vector, pressure));
   }
 
-  private newVector(): THREE.Vector3 {
-    this.view.symbols.suggest("traction", 1000);
-    return this.drawing!.tip.clone().sub(this.drawing!.base).divideScalar(this.view.symbols.scale("traction"));
+  private newLoad(): { vector: THREE.Vector3; pressure: number } {
+    const kind = this.choosing.draws === "body force" ? "force" : this.choosing.draws;
+    this.view.symbols.suggest(kind, STRONG[kind]);
+    const { tip, base, normal } = this.drawing!;
+    const vector = tip.clone().sub(base).divideScalar(this.view.symbols.scale(kind));
+    return { vector, pressure: vector.dot(normal) };
   }
 
   private finish() {
-    const [drawing, vector] = [this.drawing!, this.newVector()];
+    const [drawing, { vector, pressure }] = [this.drawing!, this.newLoad()];
     this.drawing = null;
     this.trace.clear();
     this.view.sketch(null, null);
-    if (vector.length()) this.events.drawn_arrow(drawing.thing.name, drawing.faces, vector.toArray(), drawing.area);
+    const drawn = { draws: this.choosing.draws, vector: vector.toArray(), pressure, faces: drawing.faces, node: drawing.node };
+    if (vector.length()) this.events.drawn_arrow(drawing.thing.name, drawn);
   }
 
   /** Begin to pull, with the shift key or in the mode for it: in the plane across the line of sight. */

@@ -15,7 +15,7 @@ export interface Props {
   state: State; chosen: Chosen; edit: Edit; select: Select;
   /** The pin or load that was picked in the view. */
   lit: { kind: Picked["kind"]; number: number } | null;
-  remove(): void; rename(name: string): Promise<void>; ask(what: string, args?: Table): Promise<any>;
+  remove(): void; duplicate(): void; rename(name: string): Promise<void>; ask(what: string, args?: Table): Promise<any>;
   markTets(corners: number[][][]): void;
 }
 export type PanelProps = Props & { table: Table; path: Path };
@@ -43,7 +43,7 @@ export function Properties(props: Props) {
   );
 }
 
-function Title({ table, chosen, rename, remove }: PanelProps) {
+function Title({ table, chosen, rename, remove, duplicate }: PanelProps) {
   const [error, setError] = useState("");
   useLayoutEffect(() => setError(""), [table.name]);
   return (
@@ -51,6 +51,7 @@ function Title({ table, chosen, rename, remove }: PanelProps) {
       <div class="title">
         <Input name="name" text={table.name ?? ""} usual={`${chosen.kind} ${chosen.index}`} cancel={() => setError("")}
           done={(text) => rename(text).then(() => setError(""), (wrong: Error) => setError(wrong.message))} />
+        <button class="small" title="The same once more (Ctrl+D)" onClick={duplicate}>Copy</button>
         <button class="small" title="Delete (Del)" onClick={remove}>Delete</button>
       </div>
       {error && <div class="error" role="alert">{error}</div>}

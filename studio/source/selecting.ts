@@ -139,7 +139,7 @@ export class Highlight {
   readonly group = new THREE.Group();
 
   show(thing: Thing | undefined, what: What, numbers: number[], nodes: Float32Array | null) {
-    this.group.clear();
+    this.group.clear(); // patches share the points of their bodies, which stay
     if (!thing || !numbers.length) return;
     if (what === "nodes") {
       const places = new Float32Array(nodes ? 3 * numbers.length : 0);

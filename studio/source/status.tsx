@@ -18,7 +18,7 @@ export function Status(props: { state: State; frame: Frame | null; surfaces: Sur
     if (frame.steps && (!last || last.steps !== frame.steps)) history.current = [...history.current.slice(1 - KEPT), frame];
   }
   const number = (name: string, value: string, warn = false) => (
-    <div class={warn ? "number warn" : "number"}><span>{name}</span><b data-number={name}>{value}</b></div>
+    <div class={`number ${warn ? "warn" : ""} ${name === "size" ? "wide" : ""}`}><span>{name}</span><b data-number={name}>{value}</b></div>
   );
   const nodes = surfaces?.soft.reduce((sum, body) => sum + body.nodes, 0) ?? 0;
   const tets = surfaces?.soft.reduce((sum, body) => sum + body.tets, 0) ?? 0;
@@ -39,7 +39,7 @@ export function Status(props: { state: State; frame: Frame | null; surfaces: Sur
         {Boolean(frame?.tangled?.length) && number("turned inside out", frame!.tangled!.join(", "), true)}
         {advice(history.current, frame).map((words) => <p class="advice" role="status">{words}</p>)}
       </div>
-      <Graph title="energy [J]" frames={history.current} frame={frame} values={(each) => each.energy ?? {}} stacked={false} />
+      <Graph title="energy [J]" frames={history.current.filter((each) => each.energy)} frame={frame} values={(each) => each.energy ?? {}} stacked={false} />
       <Graph title="ms per step, by stage" frames={history.current} frame={frame} stacked={true}
         values={(each) => Object.fromEntries(Object.entries(each.timings ?? {}).map(([key, seconds]) => [key, 1000 * seconds]))} />
     </div>

@@ -1,5 +1,6 @@
 // Pins, joints, loads and contacts as symbols in the view, which can be picked; arrows of loads can be dragged.
 import * as THREE from "three";
+import { empty, free } from "./free";
 import type { Anchor, Arrays, Frame, Load, Surfaces } from "./messages";
 import type { Thing } from "./things";
 
@@ -10,11 +11,14 @@ export type Picked =
   | { kind: "contact"; text: string };
 
 interface Dots { thing: Thing; nodes: Uint32Array; numbers: Uint32Array; points: THREE.Points }
-interface Held { thing: Thing | null; anchors: Anchor[]; group: THREE.Group }
+interface Held { thing: Thing | null; anchors: Anchor[]; group: THREE.Group; axes: Anchor[] }
+/** A joint that is a line through the places that it holds. */
+interface Cord { ends: { thing: Thing | null; anchor: Anchor }[]; line: THREE.Line }
 export interface Arrow { thing: Thing; load: Load; arrow: THREE.ArrowHelper; base: THREE.Vector3 }
 
 const PIN = 0x8b1e3f;
 const JOINT = 0x1d3557;
+const AXIS = 0x2563eb;
 const LOAD = { force: 0xc2410c, traction: 0x9d174d, pressure: 0x6d28d9 };
 const NEAR = 11;
 
@@ -32,6 +36,7 @@ export class Symbols {
   readonly group = new THREE.Group();
   private pins: Dots[] = [];
   private held: Held[] = [];
+  private cords: Cord[] = [];
   arrows: Arrow[] = [];
   private touches: { at: THREE.Vector3; text: string }[] = [];
   private touching = new THREE.Group();
@@ -45,9 +50,10 @@ export class Symbols {
 
   /** Everything anew, after the things of the scene have been made. */
   reset(header: Surfaces, things: Thing[], pins: { dots: Uint32Array; numbers: Uint32Array }[]) {
-    for (const child of [...this.group.children]) if (child !== this.touching) this.group.remove(child);
+    for (const child of [...this.group.children]) if (child !== this.touching) free(child);
     this.pins = [];
     this.held = [];
+    this.cords = [];
     this.arrows = [];
     this.clearTouches();
     const soft = things.filter((thing) => thing.kind === "soft");
@@ -63,6 +69,16 @@ export class Symbols {
       this.load(thing, header.rigid[k].loads);
     });
     this.hold(null, header.anchors);
+    for (const joint of header.lines) this.cord(joint);
+  }
+
+  private cord(joint: number) {
+    const ends = this.held.flatMap(({ thing, anchors }) => anchors.filter((anchor) => anchor.joint === joint).map((anchor) => ({ thing, anchor })));
+    ends.sort((first, second) => first.anchor.place - second.anchor.place);
+    const line = this.add(new THREE.Line(new THREE.BufferGeometry().setAttribute("position", attribute(new Float32Array(3 * ends.length))),
+      new THREE.LineBasicMaterial({ color: JOINT })));
+    line.frustumCulled = false;
+    this.cords.push({ ends, line });
   }
 
   private add<T extends THREE.Object3D>(object: T): T {
@@ -73,15 +89,18 @@ export class Symbols {
   private hold(thing: Thing | null, anchors: Anchor[]) {
     if (!anchors.length) return;
     const group = this.add(new THREE.Group());
-    group.add(dotsOf(anchors.length, JOINT, 9, true));
-    if (thing?.kind === "rigid") {
-      const lines = new THREE.LineSegments(
-        new THREE.BufferGeometry().setAttribute("position", attribute(new Float32Array(6 * anchors.length))),
-        new THREE.LineBasicMaterial({ color: JOINT, depthTest: false, transparent: true }));
-      lines.frustumCulled = false;
-      group.add(lines);
-    }
-    this.held.push({ thing, anchors, group });
+    const axes = anchors.filter((anchor) => anchor.axis);
+    group.add(dotsOf(anchors.length, JOINT, 9, true), this.segments(axes.length, AXIS));
+    if (thing?.kind === "rigid" && !thing.floor) group.add(this.segments(anchors.length, JOINT));
+    this.held.push({ thing, anchors, group, axes });
+  }
+
+  private segments(count: number, color: number): THREE.LineSegments {
+    const lines = new THREE.LineSegments(
+      new THREE.BufferGeometry().setAttribute("position", attribute(new Float32Array(6 * count))),
+      new THREE.LineBasicMaterial({ color, depthTest: false, transparent: true }));
+    lines.frustumCulled = false;
+    return lines;
   }
 
   private load(thing: Thing, loads: Load[]) {
@@ -110,8 +129,9 @@ export class Symbols {
       nodes.forEach((node, k) => place.setXYZ(k, thing.places[3 * node], thing.places[3 * node + 1], thing.places[3 * node + 2]));
       place.needsUpdate = true;
     }
-    for (const { thing, anchors, group } of this.held) {
-      const [dots, lines] = group.children as (THREE.Points | THREE.LineSegments)[];
+    for (const { thing, anchors, group, axes } of this.held) {
+      const [dots, turning, lines] = group.children as (THREE.Points | THREE.LineSegments)[];
+      this.turn(thing, axes, turning);
       const place = dots.geometry.getAttribute("position") as THREE.BufferAttribute;
       anchors.forEach((anchor, k) => {
         const at = this.placeOf(thing, anchor);
@@ -125,11 +145,29 @@ export class Symbols {
       });
       place.needsUpdate = true;
     }
+    for (const { ends, line } of this.cords) {
+      const place = line.geometry.getAttribute("position") as THREE.BufferAttribute;
+      ends.forEach(({ thing, anchor }, k) => place.setXYZ(k, ...this.placeOf(thing, anchor).toArray()));
+      place.needsUpdate = true;
+    }
     for (const kind of ["force", "traction", "pressure"]) this.rescale(kind);
     for (const each of this.arrows) {
       each.base.copy(this.placeOf(each.thing, each.load));
       this.point(each, new THREE.Vector3(...(each.load.vector as [number, number, number])));
     }
+  }
+
+  /** Axes of joints as lines through where they hold. */
+  private turn(thing: Thing | null, axes: Anchor[], lines: THREE.Object3D) {
+    const ends = (lines as THREE.LineSegments).geometry.getAttribute("position") as THREE.BufferAttribute;
+    axes.forEach((anchor, k) => {
+      const way = new THREE.Vector3(...anchor.axis!).multiplyScalar(0.35 * this.size);
+      if (thing) way.applyQuaternion(thing.mesh.quaternion);
+      const at = this.placeOf(thing, anchor);
+      ends.setXYZ(2 * k, ...at.clone().sub(way).toArray());
+      ends.setXYZ(2 * k + 1, ...at.add(way).toArray());
+    });
+    ends.needsUpdate = true;
   }
 
   scale(kind: string): number {
@@ -165,7 +203,7 @@ export class Symbols {
   }
 
   private clearTouches() {
-    this.touching.clear();
+    empty(this.touching);
     this.touches = [];
   }
 

@@ -75,6 +75,7 @@ export function softThing(said: SoftSurface, arrays: Arrays, wire: boolean): Thi
 
 export function rodThing(said: RodSurface, arrays: Arrays, wire: boolean, clip: THREE.Plane[]): Thing {
   const geometry = surface(new Float32Array(3 * said.points), arrays.numbers(3 * said.triangles));
+  geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * said.points).fill(1), 3));
   return make({ ...said, kind: "rod", flat: false, floor: false, moved: said.points }, geometry, wire, clip);
 }
 
@@ -146,7 +147,7 @@ function shade(geometry: THREE.BufferGeometry) {
   attribute.needsUpdate = true;
 }
 
-/** Colour a soft body by values at its moved nodes; without them it has its own colour. */
+/** Colour a soft body or rod by values at its moved nodes; without them it has its own colour. */
 export function paint(thing: Thing, values: Float32Array | undefined, high: number, colors: [number, number, number][]) {
   if (thing.material.vertexColors !== Boolean(values)) {
     thing.material.vertexColors = Boolean(values);
@@ -169,4 +170,13 @@ export function paint(thing: Thing, values: Float32Array | undefined, high: numb
     target[p + 2] = table[entry + 2];
   }
   attribute.needsUpdate = true;
+}
+
+/** Colour a rigid body by one value; without it, it has its own colour. */
+export function tint(thing: Thing, value: number | undefined, high: number, colors: [number, number, number][]) {
+  if (value === undefined || thing.floor || !colors.length) thing.material.color.copy(thing.color);
+  else {
+    const [r, g, b] = colors[Math.max(0, Math.min(colors.length - 1, Math.round(((colors.length - 1) * value) / high)))];
+    thing.material.color.setRGB(r / 255, g / 255, b / 255, THREE.SRGBColorSpace);
+  }
 }

@@ -1,6 +1,6 @@
 // Above the view: directions, wires, pulling, gizmo, section. In it: the legend of a field.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Check, parse } from "./fields";
+import { Check, parse, stressText } from "./fields";
 import type { State, Table } from "./messages";
 import type { View } from "./view";
 
@@ -91,7 +91,7 @@ export function Legend(props: { field: { title: string; high: number }; colors: 
     <div class="legend">
       <div>{props.field.title}</div>
       <canvas ref={bar} width={200} height={12} />
-      <div class="ends"><span>0</span><span>{props.field.high.toPrecision(3)}</span></div>
+      <div class="ends"><span>0</span><span>{props.field.title.endsWith("[Pa]") ? stressText(props.field.high) : String(Number(props.field.high.toPrecision(3)))}</span></div>
     </div>
   );
 }

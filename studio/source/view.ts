@@ -1,24 +1,23 @@
 // The three-dimensional view: surfaces and their motion, camera, gizmo, section, modes. z is up, lengths are metres.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { TransformControls } from "three/examples/jsm/controls/TransformControls.js";
+import { boxOf, sees } from "./bounds";
+import { Drafts } from "./drafts";
+import { free } from "./free";
+import { Gizmo, type Pose } from "./gizmo";
 import { Lighting } from "./lighting";
 import type { Arrays, Frame, Mode, Nodes, Surfaces } from "./messages";
 import { Mouse, type MouseEvents } from "./mouse";
 import { Highlight, type What } from "./selecting";
+import { type Swing, swung } from "./swing";
 import { Symbols } from "./symbols";
-import { paint, put, rigidThing, rodThing, softThing, type Thing } from "./things";
+import { paint, put, rigidThing, rodThing, softThing, type Thing, tint } from "./things";
 
-export interface Pose { position: number[]; rotation: number[] }
 export interface Events extends MouseEvents { move(name: string, pose: Pose): void; drawn(): void }
 
 const DIRECTIONS: { [name: string]: [number, number, number] } = {
   oblique: [0.75, -1.9, 0.65], front: [0, -1, 0], right: [1, 0, 0], top: [0, -1e-4, 1],
 };
-/** How often a mode swings in a second, whatever its frequency. */
-const SWINGS = 0.8;
-
-interface Swing { began: number; still: Float32Array[]; there: Float32Array[] }
 
 export class View {
   readonly scene = new THREE.Scene();
@@ -30,13 +29,10 @@ export class View {
   things: Thing[] = [];
   colors: [number, number, number][] = [];
   private renderer: THREE.WebGLRenderer;
-  private gizmo: TransformControls;
-  private proxy = new THREE.Object3D();
-  private grabbed = new THREE.Matrix4();
-  private lighting = new Lighting(this.scene);
+  private gizmo: Gizmo;
+  private lighting = new Lighting(this.scene, this.camera);
   private highlight = new Highlight();
-  private worst = new THREE.Group();
-  private sketched: THREE.Line | null = null;
+  private drafts = new Drafts();
   private clip = new THREE.Plane(new THREE.Vector3(0, 0, -1), 1e9);
   private nodes: { body: string; places: Float32Array } | null = null;
   private swing: Swing | null = null;
@@ -48,6 +44,8 @@ export class View {
   private owed = 0;
   private fitted = false;
   private selected: string | null = null;
+  /** A body that has just been added: it is to be seen. */
+  added: string | null = null;
   private wire = false;
 
   constructor(readonly home: HTMLElement, private events: Events) {
@@ -64,10 +62,12 @@ export class View {
     home.appendChild(this.mouse.trace.home);
     this.orbit = new OrbitControls(this.camera, this.canvas);
     this.orbit.addEventListener("change", () => (this.dirty = true));
-    this.gizmo = new TransformControls(this.camera, this.canvas);
-    this.gizmo.addEventListener("change", () => this.preview());
-    this.gizmo.addEventListener("dragging-changed", (event) => this.drag(Boolean(event.value)));
-    this.scene.add(this.proxy, this.gizmo.getHelper(), this.symbols.group, this.highlight.group, this.worst);
+    this.gizmo = new Gizmo(this.camera, this.canvas, this.scene, {
+      moved: (pose) => this.selected && events.move(this.selected, pose),
+      dragging: (yes) => (this.orbit.enabled = !yes),
+      changed: () => (this.dirty = true),
+    });
+    this.scene.add(this.symbols.group, this.highlight.group, this.drafts.group);
     new ResizeObserver(() => this.resize()).observe(home);
     this.look("oblique");
     const loop = () => {
@@ -92,7 +92,7 @@ export class View {
 
   /** Whether the mouse is on the gizmo. */
   get busy(): boolean {
-    return Boolean(this.gizmo.axis);
+    return this.gizmo.busy;
   }
 
   /** Whether the scene of a revision is shown, and drawn. */
@@ -109,7 +109,9 @@ export class View {
     return this.toScreen(new THREE.Vector3(x, y, z));
   }
 
-  redraw() {
+  /** Draw anew; symbols go back where the scene says that they are if they were dragged. */
+  redraw(symbols = false) {
+    if (symbols) this.symbols.follow();
     this.dirty = true;
   }
 
@@ -162,11 +164,7 @@ export class View {
   }
 
   surfaces(header: Surfaces, arrays: Arrays) {
-    for (const thing of this.things) {
-      this.scene.remove(thing.mesh);
-      thing.mesh.geometry.dispose();
-      thing.material.dispose();
-    }
+    for (const thing of this.things) free(thing.mesh);
     this.swing = null;
     if (this.revision !== header.revision) this.nodes = null;
     this.revision = header.revision;
@@ -186,7 +184,7 @@ export class View {
     }
     this.symbols.reset(header, this.things, pins);
     this.highlight.group.clear();
-    this.worst.clear();
+    this.drafts.tets([]);
     this.dirty = true;
   }
 
@@ -197,14 +195,21 @@ export class View {
     this.swing = null;
     this.framed = header.revision;
     this.move(this.things.filter((thing) => thing.kind !== "rigid").map((thing) => arrays.floats(3 * thing.moved)), this.poses(arrays));
-    for (const thing of this.things.filter((each) => each.kind === "soft")) {
-      paint(thing, header.field && arrays.floats(thing.moved), header.field?.high ?? 1, this.colors);
-    }
+    this.color(header, arrays);
     this.symbols.contacts(header, arrays);
     if (!this.fitted && this.things.length) {
       this.look("oblique");
       this.fitted = true;
     }
+    this.reveal();
+  }
+
+  private color({ field }: Frame, arrays: Arrays) {
+    if (field && !field.fresh) return;
+    const high = field?.high ?? 1;
+    for (const thing of this.things.filter((each) => each.kind === "soft")) paint(thing, field && arrays.floats(thing.moved), high, this.colors);
+    for (const thing of this.things.filter((each) => each.kind === "rod")) paint(thing, field?.all ? arrays.floats(thing.moved) : undefined, high, this.colors);
+    for (const thing of this.things.filter((each) => each.kind === "rigid")) tint(thing, field?.all ? arrays.floats(1)[0] : undefined, high, this.colors);
   }
 
   private poses(arrays: Arrays): Float32Array {
@@ -230,24 +235,10 @@ export class View {
     this.swing = { began: performance.now(), still: take(), there: take() };
   }
 
-  private moveSwing({ began, still, there }: Swing) {
-    const share = Math.sin((2 * Math.PI * SWINGS * (performance.now() - began)) / 1000);
-    const mixed = still.map((rest, k) => rest.map((value, i) => value + share * (there[k][i] - value)));
-    const poses = mixed[mixed.length - 1];
-    for (let k = 3; k < poses.length; k += 7) this.turn(poses.subarray(k, k + 4), still[still.length - 1].subarray(k, k + 4), there[there.length - 1].subarray(k, k + 4), share);
-    this.move(mixed.slice(0, -1), poses);
+  private moveSwing(swing: Swing) {
+    const { places, poses } = swung(swing);
+    this.move(places, poses);
     this.dirty = true;
-  }
-
-  /** Turn from one quaternion a share of the way to another, and the other way for negative shares. */
-  private turn(out: Float32Array, from: Float32Array, to: Float32Array, share: number) {
-    const [rest, there] = [from, to].map(([w, x, y, z]) => new THREE.Quaternion(x, y, z, w));
-    const between = there.multiply(rest.clone().invert());
-    if (between.w < 0) between.set(-between.x, -between.y, -between.z, -between.w);
-    const half = Math.acos(Math.min(1, between.w));
-    const axis = new THREE.Vector3(between.x, between.y, between.z).normalize();
-    const { x, y, z, w } = new THREE.Quaternion().setFromAxisAngle(axis, 2 * half * share).multiply(rest);
-    out.set([w, x, y, z]);
   }
 
   takeNodes(header: Nodes, arrays: Arrays) {
@@ -264,28 +255,18 @@ export class View {
     this.dirty = true;
   }
 
-  /** Mark tets, the corners of each given, through everything. */
   markTets(corners: number[][][]) {
-    this.worst.clear();
-    const edges = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
-    const points = corners.flatMap((tet) => edges.flatMap(([a, b]) => [...tet[a], ...tet[b]]));
-    const lines = new THREE.LineSegments(
-      new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(points, 3)),
-      new THREE.LineBasicMaterial({ color: 0xdc2626, depthTest: false, transparent: true }));
-    lines.frustumCulled = false;
-    lines.renderOrder = 5;
-    if (points.length) this.worst.add(lines);
+    this.drafts.tets(corners);
     this.dirty = true;
   }
 
-  /** A line that shows a load while it is drawn. */
   sketch(from: THREE.Vector3 | null, to: THREE.Vector3 | null) {
-    if (this.sketched) this.scene.remove(this.sketched);
-    this.sketched = null;
-    if (from && to) {
-      this.sketched = new THREE.Line(new THREE.BufferGeometry().setFromPoints([from, to]), new THREE.LineBasicMaterial({ color: 0x9d174d, depthTest: false }));
-      this.scene.add(this.sketched);
-    }
+    this.drafts.sketch(from, to);
+    this.dirty = true;
+  }
+
+  preview(points: number[][], axis: number[] | null) {
+    this.drafts.preview(points, axis, 0.3 * this.size());
     this.dirty = true;
   }
 
@@ -302,14 +283,21 @@ export class View {
   }
 
   box(): THREE.Box3 {
-    const box = new THREE.Box3();
-    for (const thing of this.things) {
-      if (thing.floor || !thing.mesh.geometry.getAttribute("position").count) continue;
-      thing.mesh.updateMatrixWorld();
-      thing.mesh.geometry.computeBoundingBox();
-      box.union(thing.mesh.geometry.boundingBox!.clone().applyMatrix4(thing.mesh.matrixWorld));
-    }
-    return box.isEmpty() ? new THREE.Box3(new THREE.Vector3(-1, -1, 0), new THREE.Vector3(1, 1, 1)) : box;
+    return boxOf(this.things);
+  }
+
+  /** How wide a body is along x [m]. */
+  width(name: string): number {
+    const thing = this.things.find((each) => each.name === name);
+    return thing && !thing.floor ? boxOf([thing]).getSize(new THREE.Vector3()).x : 0;
+  }
+
+  /** Step back if a body that has been added is not to be seen. */
+  reveal() {
+    const added = this.framed === this.revision && this.things.find((thing) => thing.name === this.added);
+    if (!added) return;
+    if (!sees(added, this.home, this.toScreen)) this.look();
+    this.added = null;
   }
 
   /** See everything from a direction, or, without one, from where the camera is. */
@@ -347,50 +335,20 @@ export class View {
     this.dirty = true;
   }
 
-  /** Move and turn in steps [m], [degrees]; 0: freely. */
   snap(metres: number, degrees: number) {
-    this.gizmo.setTranslationSnap(metres || null);
-    this.gizmo.setRotationSnap(degrees ? (degrees * Math.PI) / 180 : null);
+    this.gizmo.snap(metres, degrees);
   }
 
   /** Mark a body; pose: where its gizmo stands, or null for none. */
   select(name: string | null, pose: Pose | null, mode: "translate" | "rotate") {
     this.selected = name;
     for (const thing of this.things) this.light(thing);
-    this.gizmo.setMode(mode);
-    if (pose && !this.gizmo.dragging) {
-      const [w, x, y, z] = pose.rotation;
-      this.proxy.position.set(pose.position[0], pose.position[1], pose.position[2]);
-      this.proxy.quaternion.set(x, y, z, w);
-      this.gizmo.attach(this.proxy);
-    } else if (!pose) this.gizmo.detach();
+    this.gizmo.thing = this.things.find((thing) => thing.name === name);
+    this.gizmo.stand(pose, mode);
     this.dirty = true;
   }
 
   private light(thing: Thing) {
     thing.material.emissive.set(thing.name === this.selected ? 0x3a2a00 : 0);
-  }
-
-  private drag(start: boolean) {
-    this.orbit.enabled = !start;
-    if (start) {
-      this.proxy.updateMatrix();
-      this.grabbed.copy(this.proxy.matrix).invert();
-      for (const thing of this.things) thing.mesh.userData.before = thing.mesh.matrix.clone();
-      return;
-    }
-    const { x, y, z, w } = this.proxy.quaternion;
-    const round = (value: number) => Number(value.toFixed(6));
-    const pose = { position: this.proxy.position.toArray().map(round), rotation: [w, x, y, z] };
-    if (this.selected) this.events.move(this.selected, pose);
-  }
-
-  private preview() {
-    this.dirty = true;
-    const thing = this.things.find((each) => each.name === this.selected);
-    if (!thing || !this.gizmo.dragging || !thing.mesh.userData.before) return;
-    this.proxy.updateMatrix();
-    const matrix = this.proxy.matrix.clone().multiply(this.grabbed).multiply(thing.mesh.userData.before);
-    matrix.decompose(thing.mesh.position, thing.mesh.quaternion, thing.mesh.scale);
   }
 }

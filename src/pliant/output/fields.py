@@ -1,12 +1,12 @@
-"""Scalar fields of soft bodies, at elements and averaged to nodes, for pictures and files."""
+"""Scalar fields of soft bodies, at elements and averaged to nodes, for pictures and files.
+
+What computes them is imported by what needs it: the names of the fields are wanted long before their values.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
-from pliant.readers import strain
-from pliant.readers.strain import node_average, von_mises
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,15 @@ class ElementFields:
     @property
     def von_mises(self) -> np.ndarray:
         """Von Mises stress (m,) [Pa]."""
+        from pliant.readers.strain import von_mises
+
         return von_mises(self.stress)
 
 
 def element_fields(sim) -> list[ElementFields]:
     """The fields of every soft body, in the order of the scene."""
+    from pliant.readers import strain
+
     plastic, found = sim.state.plastic_strain, strain.element_fields(sim.model, sim.state)
     return [
         ElementFields(*fields, strain.point_average(sim.model.elements, body, plastic))
@@ -92,6 +96,8 @@ COLOR_FIELDS = {
 
 def node_colors(sim, name: str) -> list[np.ndarray]:
     """The field `name` of COLOR_FIELDS at the nodes (n,) of every soft body."""
+    from pliant.readers.strain import node_average
+
     bodies, field = sim.scene.soft_bodies, COLOR_FIELDS[name]
     if field.nodes is not None:
         return field.nodes(sim)

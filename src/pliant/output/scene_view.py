@@ -7,6 +7,7 @@ whole motion is known: then one camera sees all of it and one range of colours h
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +17,16 @@ from pliant.output.contact_view import ContactForces, arrow_surfaces, contact_fo
 from pliant.output.drawing import tessellate
 from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.picture import Ground, Legend, Surface
-from pliant.output.drawing.raster import render
 from pliant.output.fields import COLOR_FIELDS, node_colors
-from pliant.output.joint_view import Stroke, joint_strokes
 from pliant.output.rod_view import Tube
 from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
 from pliant.scene import shapes
 from pliant.scene.joint_options import world
 from pliant.scene.joints import held_points
+
+if TYPE_CHECKING:
+    from pliant.output.joint_view import Stroke
 
 PLAIN = "none"
 SIZE = (960, 540)
@@ -55,7 +57,7 @@ class Shot:
     values: list[np.ndarray] | None
     poses: list[tuple[np.ndarray, np.ndarray]]
     tubes: list[np.ndarray] = ()
-    strokes: list[Stroke] = ()
+    strokes: "list[Stroke]" = ()
     contacts: ContactForces | None = None
 
 
@@ -75,6 +77,8 @@ class SceneView:
 
     def shot(self) -> Shot:
         """The simulation as it is now."""
+        from pliant.output.joint_view import joint_strokes
+
         sim, values = self.sim, None
         points = [skin.at(sim.positions(body)) for body, skin in zip(sim.scene.soft_bodies, self.soft)]
         if self.color != PLAIN:
@@ -143,6 +147,8 @@ class SceneView:
         self, shot: Shot, camera: Camera, limits, size: tuple[int, int] = SIZE, caption: str | None = None
     ) -> np.ndarray:
         """The picture (height, width, 3) uint8 of a shot; the caption is the time unless given."""
+        from pliant.output.drawing.raster import render  # what only shows surfaces, as the studio, needs no rasteriser
+
         low, high = self.bounds(shot)
         scale = float(np.linalg.norm(high - low))
         surfaces = self._soft_surfaces(shot) + self._rigid_surfaces(shot)
@@ -304,7 +310,7 @@ def _arms(scene) -> list[tuple[int, np.ndarray, np.ndarray]]:
     return rods
 
 
-def _stroke_surfaces(strokes: Sequence[Stroke], radius: float) -> list[Surface]:
+def _stroke_surfaces(strokes: "Sequence[Stroke]", radius: float) -> list[Surface]:
     """Lines as thin cylinders, points as dots."""
     surfaces = []
     for stroke in strokes:

@@ -9,13 +9,11 @@ from pliant.checks import DEVICES
 from pliant.output.drawing.colors import colormap
 from pliant.output.drawing.picture import Legend
 from pliant.output.fields import COLOR_FIELDS
-from pliant.scene.catalogue import JOINTS
 from pliant.scene_file.materials import FILE_LAWS
 from pliant.scene_file.run import RunSettings, option_kinds
 from pliant.solve.options import SOLVERS
-
-SIMPLE_JOINTS = ("ball", "hinge", "slider", "fixed")
-"""Joints of two bodies at a point, which the studio can add; others are shown, run and kept as the file says them."""
+from pliant.studio.joint_keys import joint_keys
+from pliant.studio.things import RUBBER, THINGS
 
 PRESETS = {
     "rubber": {"law": "stable_neohookean", "young": 1.0e6, "poisson": 0.47, "density": 1100.0, "damping": 0.01},
@@ -41,14 +39,13 @@ OWN_LAW = {"energy": "mu / 2 * (I1 / J ** (2 / 3) - 3) + k / 2 * (J - 1) ** 2"}
 
 def catalogue() -> dict[str, Any]:
     """All choices as plain tables."""
-    needed = {
-        name: [field.name for field in fields(JOINTS[name]) if field.default is MISSING] for name in SIMPLE_JOINTS
-    }
     return {
         "laws": list(FILE_LAWS),
         "presets": PRESETS,
         "solvers": {name: _options(solver) for name, solver in SOLVERS.items()},
-        "joints": {name: {"axis": "axis" in needed[name]} for name in SIMPLE_JOINTS},
+        "joints": joint_keys(),
+        "things": [{"title": title, "kind": kind, "table": table} for title, kind, table in THINGS],
+        "stuff": RUBBER,
         "fields": {"none": "no field", **{name: field.title for name, field in COLOR_FIELDS.items()}},
         "colors": np.round(255 * colormap(Legend.colormap)).astype(int).tolist(),
         "devices": list(DEVICES),

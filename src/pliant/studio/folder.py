@@ -1,5 +1,6 @@
 """Scene files that the studio opens and saves: those of one folder, and examples; no path leads anywhere else."""
 
+from functools import cache
 from pathlib import Path
 
 from pliant.errors import SceneError
@@ -84,6 +85,23 @@ def scenes(folder: Path) -> list[str]:
     """The scene files in a folder."""
     files = folder.glob("*.toml") if folder.is_dir() else ()
     return sorted(file.name for file in files if file.is_file() and not file.name.startswith("."))
+
+
+@cache
+def examples(page: Path) -> list[dict[str, str]]:
+    """The examples of a page: file, what its first comment says of it, and the address of its picture."""
+    found = []
+    for file in scenes(page / "examples"):
+        comment = (page / "examples" / file).read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("#").strip()
+        about = "" if comment.startswith("A pliant scene:") else comment  # what the writer of files says of all of them
+        picture = picture_name(file)
+        found.append({"file": file, "about": about, "picture": picture if (page / picture).is_file() else ""})
+    return found
+
+
+def picture_name(file: str) -> str:
+    """The file of the page that shows an example."""
+    return f"example-{Path(file).stem}.webp"
 
 
 def write_scene(path: Path, tables: dict) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from pliant.output.fields import COLOR_FIELDS, node_colors
-from pliant.output.joint_view import joint_strokes
 from pliant.output.rod_view import Tube
 from pliant.output.scene_view import FLAT_FACED, RIGID_COLORS, SOFT_COLORS, STATIC_COLOR, Shot, triangulation
 from pliant.output.skins import Skin
 from pliant.scene.shapes import Plane
+from pliant.studio import motions
 from pliant.studio.covers import Cover
 from pliant.studio.messages import pack
-from pliant.studio.symbols import anchors, body_loads, pinned, world_anchors
+from pliant.studio.symbols import anchors, body_loads, lines, pinned, world_anchors
 
 NO_COLOR = "none"
 MOST_CONTACTS = 400
@@ -31,7 +31,8 @@ AT_REST = SimpleNamespace(rod=lambda rod: SimpleNamespace(points=rod.points, fra
 @dataclass(frozen=True)
 class Moment:
     """What is seen of a simulation at a time [s]: positions (n, 3) [m] and colour values (n,) of all nodes of each soft
-    body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints."""
+    body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints. Of a field that all bodies have
+    (motions.ALL_BODIES), values of the points of rods' surfaces follow, and those of the rigid bodies."""
 
     time: float
     positions: list[np.ndarray]
@@ -46,9 +47,9 @@ class Moment:
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes."""
-        arrays = (*self.positions, *self.tubes, *(self.values or ()))
-        return sum(array.nbytes for array in arrays) + 200 * len(self.poses)
+        """How much memory it takes, nearly: every array and object has a few hundred bytes of its own."""
+        arrays = (*self.positions, *self.tubes, *(self.values or ()), *(stroke.points for stroke in self.strokes))
+        return sum(array.nbytes + 200 for array in arrays) + 400 * len(self.poses) + 600
 
 
 class SceneGeometry:
@@ -90,7 +91,7 @@ class SceneGeometry:
             rigid.append(header)
             arrays += shape
         header = {"kind": "surfaces", "revision": self.revision, "soft": soft, "rods": rods, "rigid": rigid}
-        return pack(header | {"anchors": world_anchors(self.scene)}, arrays)
+        return pack(header | {"anchors": world_anchors(self.scene), "lines": lines(self.scene)}, arrays)
 
     def _rigid(self, body, moving: int) -> tuple[dict[str, Any], list[np.ndarray]]:
         """What is said of a rigid body, and its points and triangles; moving: how many before it are not static."""
@@ -118,19 +119,29 @@ class SceneGeometry:
         poses = [(np.array(body.position), np.array(body.rotation)) for body in self.scene.rigid_bodies]
         return Moment(0.0, positions, None, poses, [tube.points(AT_REST) for tube in self.tubes], [])
 
-    def frame(self, sim, color: str, more: dict[str, Any]) -> bytes:
-        """The frame of a simulation as it is now. color: one of COLOR_FIELDS or "none"; more: further numbers."""
-        moment = self.take(sim, color)
-        energy = sim.energy()
-        header = {"time": sim.time, "energy": {**asdict(energy), "total": energy.total}}
-        header |= {**step_numbers(sim.info), **more}
-        values = self._shown_values(moment)
+    def frame(self, sim, color: str, colored: bool, more: dict[str, Any]) -> bytes:
+        """The frame of a simulation as it is now. color: one of COLOR_FIELDS or "none"; colored: whether it says
+        colours, or the page keeps those that it has; more: further numbers."""
+        moment = self.take(sim, color if colored else NO_COLOR)
+        header = {"time": sim.time, **step_numbers(sim.info), **more}
+        values = self._shown_values(moment) if color != NO_COLOR else []
         if values:
-            field = COLOR_FIELDS[color]
-            self.highest = max(self.highest, float(np.quantile(np.concatenate(moment.values), field.share)))
-            header["field"] = {"name": color, "title": field.title, "high": self.highest or 1.0}
+            share = COLOR_FIELDS[color].share
+            self.highest = max(self.highest, float(np.quantile(np.concatenate(moment.values), share)))
+        if color != NO_COLOR:
+            header["field"] = self._field(color, bool(values))
         touching = self._touching(sim, header) if self.contacts else []
         return self._frame(header, self._moved(moment), moment.poses, [*values, *touching])
+
+    def energies(self, sim) -> dict[str, float]:
+        """The energies of a simulation by kind, and their sum [J]."""
+        energy = sim.energy()
+        return {**asdict(energy), "total": energy.total}
+
+    def _field(self, color: str, fresh: bool) -> dict[str, Any]:
+        """What the page needs to know of a field; fresh: whether the frame says values."""
+        said = {"name": color, "title": COLOR_FIELDS[color].title, "high": self.highest or 1.0}
+        return said | {"fresh": fresh, "all": color in motions.ALL_BODIES}
 
     def _touching(self, sim, header: dict[str, Any]) -> list[np.ndarray]:
         """Points and forces (k, 6) [m, N] of contacts; their bodies are named in the header."""
@@ -141,12 +152,15 @@ class SceneGeometry:
 
     def take(self, sim, color: str) -> Moment:
         """What is seen of a simulation now; the same object as long as it has not gone on."""
+        from pliant.output.joint_view import joint_strokes
+
         last = self.moment
-        if last is None or last.time != sim.time or (last.values is None) != (color == NO_COLOR):
+        if last is None or last.time != sim.time or (last.values is None and color != NO_COLOR):
             positions = [sim.positions(body).astype(np.float32) for body in self.scene.soft_bodies]
             values = None
             if color != NO_COLOR:
                 values = [field.astype(np.float32) for field in node_colors(sim, color)]
+                values += motions.of_others(sim, self.tubes, color) if color in motions.ALL_BODIES else []
             poses = [sim.pose(body) for body in self.scene.rigid_bodies]
             strokes = joint_strokes(sim, False, 1.0) if self.scene.joints else []
             tubes = [tube.points(sim) for tube in self.tubes]
@@ -165,14 +179,15 @@ class SceneGeometry:
         return [*(each[cover.nodes] for cover, each in zip(self.covers, moment.positions)), *tubes]
 
     def _shown_values(self, moment: Moment) -> list[np.ndarray]:
-        return [each[cover.nodes] for cover, each in zip(self.covers, moment.values or ())]
+        values = moment.values or []
+        return [*(each[cover.nodes] for cover, each in zip(self.covers, values)), *values[len(self.covers) :]]
 
     def kept(self, moment: Moment, color: str, steps: int) -> bytes:
         """The frame of a moment that was kept; steps: how many there have been till now."""
         header: dict[str, Any] = {"time": moment.time, "steps": steps, "scrubbed": True}
         values = self._shown_values(moment) if color != NO_COLOR else []
         if values:
-            header["field"] = {"name": color, "title": COLOR_FIELDS[color].title, "high": self.highest or 1.0}
+            header["field"] = self._field(color, True)
         return self._frame(header, self._moved(moment), moment.poses, values)
 
     def mode(self, sim, header: dict[str, Any]) -> bytes:

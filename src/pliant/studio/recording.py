@@ -18,7 +18,7 @@ MOST_BYTES = 256 * 2**20
 
 SIZE = (960, 540)
 
-COLOR_SHARE = 0.05
+COLOR_SHARE = 0.02
 """The part of its time that a run spends on colours of frames that are kept; those between are interpolated."""
 
 

@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from pliant.errors import PliantError
 from pliant.studio.clients import Client
-from pliant.studio.folder import PAGE, store
+from pliant.studio.folder import PAGE, examples, store
 from pliant.studio.session import Session
 
 LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?")
@@ -108,14 +108,15 @@ class Guard:
 async def page(request: Request) -> Response:
     """A file of the page; the token in the address becomes a cookie and leaves the address."""
     name = request.path_params.get("name", "")
-    if name not in FILES:
+    files = FILES | {example["picture"]: example["picture"] for example in examples(PAGE) if example["picture"]}
+    if name not in files:
         return PlainTextResponse("there is no such page", status_code=404)
     if "token" in request.query_params:
         response = RedirectResponse("/", status_code=303)
         token = request.query_params["token"]
         response.set_cookie(cookie_name(token), token, httponly=True, samesite="strict")
         return response
-    return FileResponse(PAGE / FILES[name])
+    return FileResponse(PAGE / files[name])
 
 
 async def upload(request: Request) -> Response:

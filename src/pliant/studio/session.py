@@ -15,10 +15,10 @@ class Session(Stage):
     """One scene; requests of pages are methods of the table REQUESTS at the end."""
 
     def load(self, name: str) -> None:
-        """Begin with a scene file of the folder."""
-        from pliant import scene_file
-
-        self.history, self.name = commands.History(scene_file.parse(self.home / name)), name
+        """Begin with a scene file of the folder, which the first worker reads."""
+        if not (self.home / name).is_file():
+            raise SceneError(f"{self.home / name}: there is no such scene file")
+        self.name = self.wanted = name
 
     async def answer(self, client: Client, text: str) -> None:
         """Do what a page asks for, and tell it how that went."""
@@ -38,7 +38,7 @@ class Session(Stage):
             client.note({"kind": "reply", "id": number, "value": value})
         except (PliantError, OSError) as error:
             text = error.strerror or "the file cannot be used" if isinstance(error, OSError) else str(error)
-            client.note({"kind": "reply", "id": number, "error": text})
+            client.note({"kind": "reply", "id": number, "error": self.without_paths(text)})
 
     async def _change(self, change: Callable[[], None], take_back: Callable[[], None]) -> None:
         """Change the tables and show them; take it back if they make no scene."""
@@ -122,14 +122,8 @@ class Session(Stage):
 
     async def open(self, file: str, example: bool = False) -> None:
         """A scene file of the folder, or an example."""
-        from pliant import scene_file
-
         home = folder.PAGE / "examples" if example else self.home
-        path = folder.inside(home, folder.plain_name(file, ".toml"))
-        try:
-            tables = scene_file.parse(path)
-        except SceneError as error:
-            raise SceneError(str(error).replace(str(path), file)) from None
+        tables = await self._read(self._helper(), home, file)
         await self._open(tables, None if example else file, home)
 
     async def _open(self, tables: dict, name: str | None, base: Path, history: commands.History | None = None) -> None:
@@ -212,11 +206,13 @@ class Session(Stage):
         """Have the places of all nodes of a body sent."""
         return await self.worker.ask("nodes", body=body)
 
+    async def rod_point(self, rod: str, point: list) -> dict:
+        """The point of a rod that is nearest to a place: its number, and where it is."""
+        return await self.worker.ask("rod_point", rod=rod, point=_point(point))
+
     async def curve(self, material: dict) -> dict:
         """Stress over stretch of a material; the spare process computes it, so no run waits."""
-        spare = self.spare
-        worker = spare.result() if spare is not None and spare.done() and not spare.exception() else self.worker
-        return await worker.ask("curve", material=material)
+        return await self._helper().ask("curve", material=material)
 
     async def step(self) -> None:
         """One step."""
@@ -238,6 +234,10 @@ class Session(Stage):
             if self.worker is worker and worker.alive:
                 self._show_state("ready")
             raise
+
+    async def prepare(self) -> None:
+        """Make the simulation, without a step."""
+        await self._run("prepare", "paused")
 
     async def pause(self) -> None:
         """Stop after the present step."""
@@ -306,9 +306,9 @@ REQUESTS: dict[str, Callable[..., Awaitable[Any]]] = {
     name: getattr(Session, name)
     for name in (
         *("edit", "add", "remove", "rename", "undo", "redo", "new", "open", "save", "recover", "text", "python"),
-        *("play", "pace", "step", "pause", "reset", "equilibrium", "modes", "mode", "motor", "paint", "scrub"),
-        *("picture", "film", "store", "pull", "drag", "release", "quality", "select", "nodes", "curve", "cut"),
-        *("touching", "discard"),
+        *("prepare", "play", "pace", "step", "pause", "reset", "equilibrium", "modes", "mode", "motor", "paint"),
+        *("scrub", "picture", "film", "store", "pull", "drag", "release", "quality", "select", "nodes", "curve"),
+        *("cut", "touching", "discard", "rod_point"),
     )
 }
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Stage:
         self.home = self.base = home
         self.name, self.saved, self.opened = None, True, 0
         self.history = commands.History(empty_scene())
+        self.wanted: str | None = None
         self.revision, self.phase, self.color = 0, "starting", "none"
         self.clients: set[Client] = set()
         self.shown: dict[str, bytes] = {}
@@ -52,7 +54,7 @@ class Stage:
             try:
                 await self._fresh()
             except PliantError as error:
-                self.history, self.name = commands.History(empty_scene()), None
+                self.history, self.name, self.wanted = commands.History(empty_scene()), None, None
                 self.welcome = {"kind": "problem", "text": str(error)}
                 self._tell(self.welcome)
                 await self._fresh()
@@ -107,7 +109,7 @@ class Stage:
             "contacts": self.contacts,
             "lost": self.lost and self.lost.summary,
             "scenes": folder.scenes(self.home),
-            "examples": folder.scenes(folder.PAGE / "examples"),
+            "examples": folder.examples(folder.PAGE),
             "catalogue": self.catalogue,
         }
         return json.dumps(state)
@@ -120,7 +122,13 @@ class Stage:
 
     def _tell(self, note: dict) -> None:
         for client in self.clients:
-            client.note(note)
+            client.note(note | {"text": self.without_paths(str(note.get("text")))})
+
+    def without_paths(self, text: str) -> str:
+        """What a page is told, without the folders of this machine."""
+        for place in (self.home, self.base, folder.PAGE):
+            text = text.replace(f"{place}{os.sep}", "").replace(str(place), "the folder of the studio")
+        return text
 
     def _listen(self, worker_of: list) -> Callable[[dict, bytes], None]:
         """What hears the messages of one worker, as long as it is the one that counts."""
@@ -168,8 +176,27 @@ class Stage:
         self.spare = None
         if not self.catalogue:
             self.catalogue = await self.worker.ask("catalogue")
+        if self.wanted is not None:
+            self.history = commands.History(await self._read(self.worker, self.home, self.wanted))
+            self.wanted = None
         await self._build()
         self.spare = asyncio.create_task(self._launch())
+
+    async def _read(self, worker: WorkerProcess, home: Path, file: str) -> dict[str, Any]:
+        """The tables of a scene file; a worker reads it, so that this process loads little and starts at once."""
+        path = folder.inside(home, folder.plain_name(file, ".toml"))
+        try:
+            return await worker.ask("parse", file=str(path))
+        except PliantError as error:
+            raise SceneError(str(error).replace(str(path), file)) from None
+
+    def _helper(self) -> WorkerProcess:
+        """A process for what no run should wait for: the spare one, if it is there."""
+        spare = self.spare
+        found = spare.result() if spare is not None and spare.done() and not spare.exception() else self.worker
+        if found is None:
+            raise SceneError("the engine is starting; try again")
+        return found
 
     async def _build(self) -> None:
         """Have the worker make the scene; it has another revision if it can be made."""

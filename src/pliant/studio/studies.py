@@ -7,6 +7,7 @@ import numpy as np
 
 from pliant.errors import PliantError, SceneError
 from pliant.scene.bodies import Soft
+from pliant.scene.rods import Rod
 from pliant.solve.options import Mixed, Newton
 
 STATIC_SOLVERS = (Newton, Mixed)
@@ -63,6 +64,15 @@ def select(body: Soft, what: str, selection: Any) -> list[int]:
     picks = make_selection(getattr(table, what))
     chosen = body.select(picks, "selection") if what == "nodes" else body.select_faces(picks, "selection")
     return chosen.tolist()
+
+
+def rod_point(rod: Rod, point: list[float]) -> dict[str, Any]:
+    """Of the point of a rod that is nearest to a place at the start: its number, and where it is [m]."""
+    if not isinstance(rod, Rod):
+        raise SceneError(f"{rod.name!r} is no rod")
+    points = np.asarray(rod.points)
+    number = int(np.argmin(((points - point) ** 2).sum(axis=1)))
+    return {"number": number, "at": points[number].tolist()}
 
 
 def curve(material: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Pins, loads and joints as the page draws them: dots and arrows at points that move with their bodies."""
 
+from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from pliant.rotations import rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
-from pliant.scene.joints import held_points
+from pliant.scene.joints import BetweenPoints, held_points
 from pliant.studio.covers import Cover
 
 
@@ -42,8 +43,9 @@ def body_loads(body: Soft | Rigid, cover: Cover | None) -> list[dict[str, Any]]:
     for k, pressure in enumerate(body.pressures):
         chosen = body.select_faces(pressure.faces, "pressure")
         inward = -faces.normals[chosen].mean(axis=0)
-        vector = (_at_start(pressure.pressure) * inward / max(np.linalg.norm(inward), 1e-9)).tolist()
-        said.append({"kind": "pressure", "number": k, "vector": vector, "centre": faces.centres[chosen].mean(axis=0)})
+        inward /= max(np.linalg.norm(inward), 1e-9)
+        arrow = {"vector": (_at_start(pressure.pressure) * inward).tolist(), "inward": inward.tolist()}
+        said.append({"kind": "pressure", "number": k, **arrow, "centre": faces.centres[chosen].mean(axis=0)})
     for load in said:
         load["point"] = cover.nearest(positions, load.pop("centre"))
     return said
@@ -55,19 +57,45 @@ def _at_start(value: Any) -> Any:
 
 
 def anchors(scene, body: Soft | Rigid, cover: Cover | None) -> list[dict[str, Any]]:
-    """Where joints hold a body: the number of the joint, and a place in the cover's nodes or a point in the frame of a
-    rigid shape [m]."""
-    held = [(k, point) for k, joint in enumerate(scene.joints) for side, point in held_points(joint) if side is body]
+    """Where joints hold a body: the number of the joint, which of its places this is, and a place in the cover's nodes
+    or a point in the frame of a rigid shape [m], with the axis of the joint there."""
+    held = _held(scene, body)
     if isinstance(body, Rigid):
         turn = rotation_matrix(body.rotation)
-        return [{"joint": k, "at": _local(body, turn, point)} for k, point in held]
-    return [{"joint": k, "point": cover.nearest(body.nodes.positions, np.array(point))} for k, point in held]
+        return [said | {"at": _local(body, turn, point)} | _axis(scene, said, turn.T) for said, point in held]
+    return [said | {"point": cover.nearest(body.nodes.positions, np.array(point))} for said, point in held]
 
 
 def world_anchors(scene) -> list[dict[str, Any]]:
-    """Where joints hold the world [m]."""
-    held = [(k, held_points(joint)) for k, joint in enumerate(scene.joints)]
-    return [{"joint": k, "at": list(point)} for k, sides in held for side, point in sides if side is world]
+    """Where joints hold the world, or a point of a rod at the start [m]."""
+    sides = [world, *(point for rod in scene.rods for point in rod)]
+    return [
+        said | {"at": list(point)} | _axis(scene, said, np.eye(3))
+        for side in sides
+        for said, point in _held(scene, side)
+    ]
+
+
+def lines(scene) -> list[int]:
+    """The joints that are lines between the places that they hold."""
+    return [k for k, joint in enumerate(scene.joints) if hasattr(joint, "path") or isinstance(joint, BetweenPoints)]
+
+
+def _held(scene, side: object) -> list[tuple[dict[str, Any], Any]]:
+    """The joints that hold on to something, and at which of their points [m]."""
+    return [
+        ({"joint": k, "place": place}, point)
+        for k, joint in enumerate(scene.joints)
+        for place, (held, point) in enumerate(held_points(joint))
+        if held is side
+    ]
+
+
+def _axis(scene, said: dict[str, Any], turn: np.ndarray) -> dict[str, Any]:
+    """The axis of a joint that needs one, turned."""
+    joint = scene.joints[said["joint"]]
+    needed = any(entry.name == "axis" and entry.default is MISSING for entry in fields(joint))
+    return {"axis": (turn @ np.asarray(joint.axis, float)).tolist()} if needed else {}
 
 
 def _local(body: Rigid, turn: np.ndarray, point) -> list[float]:

@@ -6,39 +6,30 @@ import queue
 import sys
 import threading
 import warnings
-from collections import deque
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import Any, BinaryIO
 
 from pliant.checks import whole
 from pliant.errors import PliantError
 from pliant.studio import studies
-from pliant.studio.messages import framed, header_of, pack, read_framed
-
-FRAME_SECONDS = 1 / 30
-"""Least time between two frames to the page [s]."""
-
-FRAME_SHARE = 0.05
-"""The part of its time that a run which cannot keep its pace spends on frames: there are fewer of them, if need be."""
+from pliant.studio.inquiries import Inquiries
+from pliant.studio.messages import header_of, pack, read_framed
+from pliant.studio.outlet import Outlet
 
 IDLE_SECONDS = 0.2
 """After so long without a request a process loads what a run will need [s]."""
 
-RATE_SECONDS = 1.0
-"""The real-time factor is that of the last second."""
 
-
-class Worker:
+class Worker(Inquiries):
     """One scene and its simulation."""
 
     def __init__(self, inbox: queue.Queue, out: BinaryIO):
-        self.inbox, self.out = inbox, out
-        self.file = self.geometry = self.sim = None
+        self.inbox, self.outlet = inbox, Outlet(out)
+        self.file = self.geometry = self.sim = self.showing = None
         self.folder, self.color, self.playing, self.speed = Path(), "none", False, 1.0
         self.steps, self.lasted = 0, 0.0
-        self.next_frame, self.started = 0.0, (0.0, 0.0)
-        self.pace: deque[tuple[float, float]] = deque()
+        self.started = (0.0, 0.0)
         self.recording = self.spring = self.natural = None
         self.limit: float | None = None
         self.loaded = False
@@ -63,8 +54,7 @@ class Worker:
 
     def send(self, message: bytes) -> None:
         """Send a message to the server."""
-        self.out.write(framed(message))
-        self.out.flush()
+        self.outlet.send(message)
 
     def _answer(self, request: dict[str, Any]) -> None:
         reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}
@@ -76,12 +66,6 @@ class Worker:
         except Exception as error:  # the page is told, and the process goes on with the next request
             reply["error"] = f"{type(error).__name__}: {error}"
         self.send(pack(reply))
-
-    def catalogue(self) -> dict[str, Any]:
-        """What there is to choose from."""
-        from pliant.studio.catalogue import catalogue
-
-        return catalogue()
 
     def build(
         self, tables: dict, folder: str, revision: int, color: str, contacts: bool, cutting: list | None
@@ -112,7 +96,12 @@ class Worker:
             raise PliantError(f"the run has reached its limit of {limit:g} s; set a later one, or Reset")
         self.playing, self.speed, self.limit = True, float(speed), limit
         self.started = (perf_counter(), self.sim.time)
-        self.pace.clear()
+        self.showing.pace.clear()
+
+    def prepare(self) -> None:
+        """Make the simulation: what it needs is compiled or loaded."""
+        self._ready()
+        self._show()
 
     def pause(self) -> None:
         """Stop stepping."""
@@ -178,22 +167,6 @@ class Worker:
         """Pull no more."""
         self.spring = None
 
-    def quality(self, body: str) -> dict[str, Any]:
-        """How good the mesh of a soft body is, and its worst tets."""
-        return studies.quality(self.file.scene.find(body))
-
-    def select(self, body: str, what: str, selection: Any) -> list[int]:
-        """The numbers of the nodes or faces that a selection picks."""
-        return studies.select(self.file.scene.find(body), what, selection)
-
-    def nodes(self, body: str) -> int:
-        """Send the places of all nodes of a soft body at the start; how many there are."""
-        import numpy as np
-
-        points = np.ascontiguousarray(studies.nodes_of(self.file.scene.find(body)), np.float32)
-        self.send(pack({"kind": "nodes", "revision": self.geometry.revision, "body": body}, [points]))
-        return len(points)
-
     def cut(self, cutting: list | None) -> None:
         """Cut soft bodies open along a plane, its normal and offset [m]; None: close them."""
         self.geometry.cut(cutting)
@@ -212,10 +185,6 @@ class Worker:
         every = self.file.scene.joints
         self.sim.set_motor(every[whole(joint, "the number of a joint", 0, len(every) - 1)], coordinate, **changes)
 
-    def curve(self, material: dict) -> dict[str, Any]:
-        """Stress over stretch of a material."""
-        return studies.curve(material)
-
     def equilibrium(self, load_steps: int = 1) -> None:
         """Go to where the scene is at rest under its loads; the run goes on from there."""
         self.reset()
@@ -228,32 +197,10 @@ class Worker:
         self._record()
         self._show()
 
-    def modes(self, count: int) -> list[float]:
-        """The lowest natural frequencies [Hz]."""
-        self.reset()
-        self.send(pack({"kind": "phase", "phase": "building"}))
-        self.natural = self.file.scene.modes(count)
-        return [float(frequency) for frequency in self.natural.frequencies]
-
-    def mode(self, number: int) -> None:
-        """Send a mode, which the page moves to and fro."""
-        if self.natural is None:
-            raise PliantError("no modes have been computed; ask for some first")
-        sim = self.file.scene.simulate(dt=1.0)
-        self.natural.displace(sim, number)
-        frequency = float(self.natural.frequencies[number])
-        self.send(self.geometry.mode(sim, {"number": number, "frequency": frequency}))
-
     def store(self, file: str) -> None:
         """Write the present state: for ParaView, or a checkpoint from which the run goes on."""
         self._ready()
         self.sim.save(file)
-
-    def python(self) -> str:
-        """The scene as a script."""
-        from pliant.studio.python_text import python_text
-
-        return python_text(self.file, self.folder)
 
     def _ready(self) -> None:
         """Make the simulation if there is none."""
@@ -266,7 +213,9 @@ class Worker:
 
     def _record(self) -> None:
         from pliant.studio.recording import Recording
+        from pliant.studio.showing import Showing
 
+        self.showing = Showing()
         self.recording = Recording(self.sim, self.geometry, self.color)
         self.recording.keep()
 
@@ -288,7 +237,7 @@ class Worker:
             self.playing = False
             self.send(pack({"kind": "phase", "phase": "paused"}))
             self._show()
-        elif perf_counter() >= self.next_frame:
+        elif self.showing.due:
             self._show()
 
     def _step(self) -> None:
@@ -301,39 +250,27 @@ class Worker:
         self.recording.keep()
         for warning in caught:
             self.send(pack({"kind": "warning", "text": str(warning.message)[:2000]}))
-        now = perf_counter()
-        self.lasted, self.steps = now - start, self.steps + 1
-        self.pace.append((now, self.sim.time))
-        while now - self.pace[0][0] > RATE_SECONDS:
-            self.pace.popleft()
+        self.lasted, self.steps = perf_counter() - start, self.steps + 1
+        self.showing.stepped(self.sim.time)
 
     def _show(self) -> None:
         """Send a frame."""
-        start, began = perf_counter(), thread_time()
         if self.sim is None:
             self.send(self.geometry.rest())
             return
-        numbers = {"steps": self.steps, "seconds": self.lasted, "playing": self.playing, "rate": self._rate()}
+        numbers = {"steps": self.steps, "seconds": self.lasted, "playing": self.playing}
+        numbers["rate"] = self.showing.rate if self.playing else None
         numbers |= {"kept": len(self.recording.shots), "full": self.recording.full}
-        self.send(self.geometry.frame(self.sim, self.color, numbers))
-        cost = thread_time() - began
         behind = self.playing and self._pause() == 0
-        self.next_frame = max(self.next_frame + FRAME_SECONDS, start, start + cost / FRAME_SHARE if behind else 0)
-
-    def _rate(self) -> float | None:
-        """Simulated over elapsed time, of the last second; None while that is not known."""
-        if not self.playing or len(self.pace) < 2:
-            return None
-        (first, start), (last, end) = self.pace[0], self.pace[-1]
-        return (end - start) / (last - first)
+        self.outlet.send(self.showing.frame(self.geometry, self.sim, self.color, numbers, behind), frame=True)
 
 
 REQUESTS = {
     name: getattr(Worker, name)
     for name in (
-        *("catalogue", "build", "play", "pause", "step", "reset", "paint", "python", "scrub", "picture", "film"),
-        *("pull", "drag", "release", "quality", "select", "nodes", "cut", "contacts", "motor", "curve"),
-        *("equilibrium", "modes", "mode", "store"),
+        *("catalogue", "parse", "build", "prepare", "play", "pause", "step", "reset", "paint", "python", "scrub"),
+        *("picture", "film", "pull", "drag", "release", "quality", "select", "nodes", "cut", "contacts", "motor"),
+        *("curve", "rod_point", "equilibrium", "modes", "mode", "store"),
     )
 }
 

@@ -8,7 +8,6 @@ from functools import cache
 from typing import NoReturn
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 TABLE_SIZE = 256
 
@@ -77,9 +76,36 @@ def colormap(name: str) -> np.ndarray:
         raise ValueError(f"colormap: unknown name {name!r}; allowed are {', '.join(CONTROL_POINTS)}")
     controls = np.array([srgb_color(color) for color in CONTROL_POINTS[name]])
     lab = np.cbrt(linear_from_srgb(controls) @ _LMS_FROM_RGB.T) @ _LAB_FROM_LMS.T
-    curve = PchipInterpolator(np.linspace(0, 1, len(lab)), lab)(np.linspace(0, 1, TABLE_SIZE))
+    curve = _monotone(lab, np.linspace(0, len(lab) - 1, TABLE_SIZE))
     linear = (curve @ np.linalg.inv(_LAB_FROM_LMS).T) ** 3 @ np.linalg.inv(_LMS_FROM_RGB).T
     table = srgb_from_linear(linear)
     table[0], table[-1] = controls[0], controls[-1]
     table.flags.writeable = False
     return table
+
+
+def _monotone(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The monotone cubic through values (n, k) at 0, 1, ..., n - 1, at some places (m,).
+
+    Slopes are harmonic means of those of the sides, and 0 at an extremum (F. N. Fritsch, J. Butland, "A method for
+    constructing local monotone piecewise cubic interpolants", 1984); at the ends they are those of a parabola, no
+    steeper than three times the side.
+    """
+    sides = np.diff(values, axis=0)
+    if len(sides) == 1:
+        return values[0] + places[:, None] * sides[0]
+    before, after = sides[:-1], sides[1:]
+    same = before * after > 0
+    inner = np.where(same, 2 * before * after / np.where(same, before + after, 1), 0)
+    ends = [_end_slope(sides[0], sides[1]), _end_slope(sides[-1], sides[-2])]
+    slopes = np.concatenate([ends[:1], inner, ends[1:]])
+    k = np.minimum(places.astype(int), len(sides) - 1)
+    s = (places - k)[:, None]
+    bend, steep = slopes[k] + slopes[k + 1] - 2 * sides[k], 3 * sides[k] - 2 * slopes[k] - slopes[k + 1]
+    return values[k] + s * (slopes[k] + s * (steep + s * bend))
+
+
+def _end_slope(side: np.ndarray, following: np.ndarray) -> np.ndarray:
+    slope = (3 * side - following) / 2
+    slope = np.where(slope * side <= 0, 0, slope)
+    return np.where((side * following < 0) & (np.abs(slope) > 3 * np.abs(side)), 3 * side, slope)
