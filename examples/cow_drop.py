@@ -9,7 +9,8 @@ import numpy as np
 
 import pliant as pl
 
-# Bumps of the figure: direction, height and width of each.
+# Half axes of the figure [m], and its bumps: direction, height and width of each.
+RADII = (0.17 / 0.6, 0.17 / 1.1, 0.17 / 1.05)
 BUMPS = (
     ((1, 0, 0.35), 0.22, 0.05),
     ((-1, 0, 0.25), 0.05, 0.02),
@@ -19,21 +20,9 @@ BUMPS = (
 BUMPS += tuple(((x, y, -1), 0.16, 0.025) for x in (0.75, -0.75) for y in (0.42, -0.42))
 
 
-def cow(cells: int) -> pl.meshes.TriMesh:
-    """An animal on four legs: a long ball with bumps."""
-    sphere = pl.meshes.sphere(1.0, cells).surface()
-    used, triangles = np.unique(sphere.triangles, return_inverse=True)
-    direction = sphere.points[used] / np.linalg.norm(sphere.points[used], axis=1, keepdims=True)
-    radius = 0.17 / np.sqrt((direction * [0.6, 1.1, 1.05]) ** 2 @ np.ones(3))
-    for towards, height, width in BUMPS:
-        along = direction @ (np.array(towards) / np.linalg.norm(towards))
-        radius += height * np.exp((along - 1) / width)
-    return pl.meshes.TriMesh(direction * radius[:, None], triangles.reshape(-1, 3))
-
-
 def main(folder: str = "out", size: float = 0.07, seconds: float = 1.0) -> float:
     """The largest strain of the stiff one."""
-    drawing, scene = cow(16), pl.Scene()
+    drawing, scene = pl.meshes.figure(RADII, BUMPS, 16), pl.Scene()
     mesh = pl.meshes.tetrahedralize(drawing, size=float(size), max_volume_error=0.1)
     scene.add_rigid(pl.Plane(), static=True, friction=0.4)
     bodies = []

@@ -12,26 +12,15 @@ import numpy as np
 import pliant as pl
 
 APART = 0.55  # m
-# Bumps of the figure: direction, height and width of each.
+# Half axes of the figure [m], and its bumps: direction, height and width of each.
+RADII = (0.13,) * 3
 BUMPS = (((0.9, 0, 0.55), 0.10, 0.25), ((-1, 0, -0.2), 0.05, 0.03), ((0.6, 0.7, -0.6), 0.06, 0.08))
-BUMPS += (((0.6, -0.7, -0.6), 0.06, 0.08), ((0.45, 0.28, 1), 0.20, 0.035), ((0.45, -0.28, 1), 0.20, 0.035))
-
-
-def figure(cells: int) -> pl.meshes.TriMesh:
-    """A sitting animal with long ears: a ball with bumps."""
-    sphere = pl.meshes.sphere(1.0, cells).surface()
-    used, triangles = np.unique(sphere.triangles, return_inverse=True)
-    direction = sphere.points[used] / np.linalg.norm(sphere.points[used], axis=1, keepdims=True)
-    radius = np.full(len(direction), 0.13)
-    for towards, height, width in BUMPS:
-        along = direction @ (np.array(towards) / np.linalg.norm(towards))
-        radius += height * np.exp((along - 1) / width)
-    return pl.meshes.TriMesh(direction * radius[:, None], triangles.reshape(-1, 3))
+BUMPS += (((0.6, -0.7, -0.6), 0.06, 0.08), ((0.45, 0.4, 1), 0.22, 0.02), ((0.45, -0.4, 1), 0.22, 0.02))
 
 
 def figures_scene() -> tuple[pl.Scene, list, list]:
     """The scene, its three bodies, and what holds the first two."""
-    scene, fine, coarse = pl.Scene(), figure(8), figure(4)
+    scene, fine, coarse = pl.Scene(), pl.meshes.figure(RADII, BUMPS, 10), pl.meshes.figure(RADII, BUMPS, 5)
     flesh = pl.Material.neohookean(young=1e5, poisson=0.45, density=1000, mass_damping=4)
     skin = pl.Material.neohookean(young=2e6, poisson=0.4, density=1000, mass_damping=4)
     wire = pl.Material.linear(young=2e8, poisson=0.45, density=1000, damping=0.05)

@@ -10,7 +10,8 @@ import numpy as np
 
 import pliant as pl
 
-# Bumps of the figure: direction, height and width of each: legs, arms, head, and a tail to stand on.
+# Half axes of the figure [m], and its bumps, direction, height and width: legs, arms, head, and a tail to stand on.
+RADII = (0.11,) * 3
 BUMPS = (
     ((0.4, 0.5, -1), 0.22, 0.06),
     ((0.4, -0.5, -1), 0.22, 0.06),
@@ -21,21 +22,9 @@ BUMPS += (((0, 0, 1), 0.16, 0.08), ((-0.9, 0, -1), 0.2, 0.05))
 WIRE = 0.004  # m
 
 
-def figure(cells: int) -> pl.meshes.TriMesh:
-    """A standing figure: a ball with bumps."""
-    sphere = pl.meshes.sphere(1.0, cells).surface()
-    used, triangles = np.unique(sphere.triangles, return_inverse=True)
-    direction = sphere.points[used] / np.linalg.norm(sphere.points[used], axis=1, keepdims=True)
-    radius = np.full(len(direction), 0.11)
-    for towards, height, width in BUMPS:
-        along = direction @ (np.array(towards) / np.linalg.norm(towards))
-        radius += height * np.exp((along - 1) / width)
-    return pl.meshes.TriMesh(direction * radius[:, None], triangles.reshape(-1, 3))
-
-
 def main(folder: str = "out", cells: int = 4, seconds: float = 1.5) -> float:
     """The load on the ground over the weight of the wires."""
-    surface, scene = figure(int(cells)), pl.Scene()
+    surface, scene = pl.meshes.figure(RADII, BUMPS, int(cells)), pl.Scene()
     ground = scene.add_rigid(pl.Plane(), static=True, friction=0.8)
     law = pl.Material.linear(young=1e8, poisson=0.3, density=1000, damping=2e-2)
     height = WIRE + 0.02 - surface.points[:, 2].min()

@@ -11,7 +11,7 @@ from pliant.demo import demo_scene, demo_settings
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 # Those that take longest run with `make test-slow`.
-LONG = ("chain_links", "cow_drop", "net", "pile", "suspension", "three_ways", "untangling", "wire_figure")
+LONG = ("all_kinds", "chain_links", "cow_drop", "net", "pile", "suspension", "three_ways", "untangling", "wire_figure")
 
 
 def _examples() -> list:

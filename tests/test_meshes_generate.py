@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.errors import MeshError
-from pliant.meshes import TetMesh, TriMesh, box, cylinder, quality, sphere
+from pliant.meshes import TetMesh, TriMesh, box, cylinder, figure, quality, sphere
 
 PATTERNS = {"mirrored": 6, "five": 5, "six": 6, "twelve": 12}
 BODIES = {
@@ -216,11 +216,24 @@ def test_quality_of_known_tets():
         (lambda: cylinder(1, -2, 1), "height must be a positive length"),
         (lambda: cylinder(1, 1, (1, 2, 3)), "cells must be a positive integer or 2 of them"),
         (lambda: box("wide", 1), "size must be 3 positive lengths"),
+        (lambda: figure((1, 1, 0), [], 2), "radii must be 3 positive lengths"),
+        (lambda: figure((1, 1, 1), None, 2), "bumps must be a sequence of .direction, height, width., got None"),
+        (lambda: figure((1, 1, 1), [((1, 0, 0), 0.1)], 2), "bumps must be a sequence of .* among them"),
+        (lambda: figure((1, 1, 1), [((0, 0, 0), 0.1, 0.1)], 2), "direction of bump 0 must not be zero"),
+        (lambda: figure((1, 1, 1), [((1, 0, 0), 0.1, -1)], 2), "width of bump 0 must be a positive length"),
     ],
 )
 def test_bad_arguments_are_named(make, message):
     with pytest.raises(MeshError, match=message):
         make()
+
+
+def test_figures_are_closed_and_stick_out_where_they_should():
+    surface = figure((1, 2, 3), [((0, 0, 2), 0.5, 0.02)], 12)
+    assert len(surface.triangles) == 48 * 12**2 and surface.is_closed
+    # an ellipsoid of half axes 1, 2, 3, but for a bump of half a metre on its end
+    assert surface.bounds == pytest.approx(np.array([[-1, -2, -3], [1, 2, 3.5]]), rel=1e-12)
+    assert 0.97 < surface.mass_properties()[0] / (4 / 3 * np.pi * 6) < 1.03
 
 
 def test_transformed_bodies():

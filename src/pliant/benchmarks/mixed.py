@@ -89,14 +89,23 @@ def _ball(parts: int) -> pl.meshes.TriMesh:
     )
 
 
+def _helix(nodes: int) -> pl.meshes.TetMesh:
+    """A chain of tets, each on a face of the one before (Coxeter's helix), with edges of 5 cm: as many edges, 3 n - 6,
+    as a closed surface of n nodes has, which is what T's armadillo of rods is."""
+    turn, radius, rise = np.arccos(-2 / 3), 0.05 * 3 * 3**0.5 / 10, 0.05 / 10**0.5
+    k = np.arange(nodes)
+    points = np.column_stack([k * rise, radius * np.cos(k * turn), radius * np.sin(k * turn)])
+    return pl.meshes.TetMesh(points, k[:-3, None] + np.arange(4), repair=True)
+
+
 SHAPES = {
     "square": lambda: pl.meshes.grid((1.0, 1.0), (76, 76)),
-    "armadillo": lambda: pl.meshes.box((0.3, 0.3, 0.3), cells=(7, 6, 6)),
-    "octopus": lambda: pl.meshes.box((0.6, 0.2, 0.2), cells=(12, 4, 4)),
+    "armadillo": lambda: _helix(675),
+    "octopus": lambda: pl.meshes.box((1.2, 0.05, 0.05), cells=(48, 2, 2)),
     "beam": lambda: pl.meshes.box((1.0, 0.2, 0.2), cells=(48, 10, 10)),
     "bunny": lambda: pl.meshes.box((0.3, 0.3, 0.3), cells=(8, 7, 7)),
     "cloth bunny": lambda: _ball(59),
-    "rods bunny": lambda: pl.meshes.box((0.3, 0.3, 0.3), cells=(8, 7, 6)),
+    "rods bunny": lambda: pl.meshes.box((1.0, 0.1, 0.07), cells=(41, 3, 2)),
     "cow": lambda: pl.meshes.box((1.0, 0.5, 0.5), cells=(27, 10, 10)),
 }
 ROWS = (
@@ -123,7 +132,7 @@ class Stages:
         self.seconds = dict.fromkeys(("assembly", "solve", "local"), 0.0)
         for owner, names, stage in (
             (solver.system, ("take", "assemble"), "assembly"),
-            (solver.system, ("solve",), "solve"),
+            (solver.system, ("solve", "roughly_solve"), "solve"),
             (solver.elements, ("terms",), "assembly"),
             (solver.elements, ("turn", "follow", "expand", "take"), "local"),
         ):

@@ -165,17 +165,7 @@ def across(c):
 @formula
 def diagonal_times(d, a):
     """diag(d) a (9)."""
-    return (
-        d[0] * a[0],
-        d[0] * a[1],
-        d[0] * a[2],
-        d[1] * a[3],
-        d[1] * a[4],
-        d[1] * a[5],
-        d[2] * a[6],
-        d[2] * a[7],
-        d[2] * a[8],
-    )
+    return (*scale(d[0], a[:3]), *scale(d[1], a[3:6]), *scale(d[2], a[6:]))
 
 
 @formula

@@ -1,5 +1,6 @@
 """Meshes: tet solids and triangle surfaces, generated, checked, measured, read and written; no physics."""
 
+from .figures import figure
 from .files import read, write
 from .from_surface import MeshingOptions, tetrahedralize
 from .generate import box, cylinder, sphere
@@ -16,6 +17,7 @@ __all__ = [
     "box",
     "cylinder",
     "disk",
+    "figure",
     "grid",
     "quality",
     "read",

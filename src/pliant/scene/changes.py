@@ -35,21 +35,18 @@ class Described:
         self._note()
 
     def _note(self) -> None:
-        """Keep all that things have, for a quick look; and the lists among it that may grow."""
-        self.quick = [(vars(thing).values(), tuple(vars(thing).values())) for thing, _ in self.things]
+        """Keep how often anything was assigned, for a quick look; and the lists that may grow."""
+        self.writes = Sealed.writes
         lists = (getattr(thing, name, ()) for thing, _ in self.things for name in LISTS)
         self.lists = [own for own in lists if isinstance(own, list)]
         self.lengths = list(map(len, self.lists))
         self.filled = [(own, tuple(own)) for own in self.lists if own]
 
     def _looks_the_same(self) -> bool:
-        """Whether nothing has changed at a quick look; if it looks otherwise, something may only have been cached."""
-        if list(map(len, self.lists)) != self.lengths:
+        """Whether nothing has changed at a quick look; if it looks otherwise, it may have been another scene."""
+        if self.writes != Sealed.writes or list(map(len, self.lists)) != self.lengths:
             return False
-        try:  # what is the same object is equal, at no cost; arrays that are not have no truth
-            return all(tuple(own) == before for own, before in (*self.filled, *self.quick))
-        except ValueError:
-            return False
+        return all(len(own) == len(before) and all(map(is_, own, before)) for own, before in self.filled)
 
     def difference(self) -> str:
         """What has changed, in words; empty where nothing has."""

@@ -12,6 +12,8 @@ class Sealed:
     """Something whose fields are open until it is part of a scene; then only some of them can be assigned."""
 
     ASSIGNABLE: ClassVar[tuple[str, ...]] = ()
+    # How often fields of anything that is part of a scene were assigned, so that nobody need look for what was not.
+    writes: ClassVar[int] = 0
 
     def seal(self) -> None:
         """From now on it is part of a scene."""
@@ -26,6 +28,7 @@ class Sealed:
     def put(self, **values) -> None:
         """Assign what was checked already."""
         self.__dict__.update(values)
+        Sealed.writes += 1
 
     def check_again(self) -> None:
         """Check what can be assigned."""
@@ -53,6 +56,7 @@ class Sealed:
 
     def _assign(self, name: str, value) -> None:
         before = dict(self.__dict__)
+        Sealed.writes += 1
         del self.__dict__["_sealed"]
         try:
             object.__setattr__(self, name, value)

@@ -48,7 +48,8 @@ class MixedSolver(NewtonSolver):
         self.met = True  # whether joints and contacts were, in the last global step
         self.elements = MixedPotential(model.elements, model.node_count)
         self.kkt = KktSystem(model, self.elements, self.system.free) if options.system == "kkt" else None
-        self.assembled = False  # whether there is a matrix of this step without rows
+        self.assembled = False  # whether there is a matrix of this step without rows,
+        self.coarse = False  # and a coarse level of its preconditioner
         self.expanded = None  # the stretches (point groups, 9, LANES) at which the laws of bodies were expanded
 
     def solve(self, problem: Problem) -> Solution:
@@ -81,7 +82,7 @@ class MixedSolver(NewtonSolver):
 
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
         """Start from stretches (point groups, 9, LANES), or from those that there are."""
-        self.assembled = False
+        self.assembled = self.coarse = False
         self.elements.pace(potential.h)
         if stretch is None or stretch is not self.expanded or potential.tangled.any():
             self.elements.take(stretch, potential.x)
@@ -151,7 +152,9 @@ class MixedSolver(NewtonSolver):
         if not self.assembled or age > 1.0 or not self.elements.quadratic:
             self._assemble(potential)
         gradient *= self.system.free
-        change, products = self.system.solve(-gradient, self._forcing())
+        # without rows factors are the whole matrix
+        solve = self.system.roughly_solve if self.system.factors else self.system.solve
+        change, products = solve(-gradient, self._forcing())
         info.iterations += products
         info.newton_iterations += 1
         new = u + change
@@ -182,14 +185,15 @@ class MixedSolver(NewtonSolver):
         rows = potential.row_potential
         self.system.take(potential.element_terms())
         potential.assembled = potential.blocks()
-        self.system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x)
-        self.assembled = True
+        coarse = None if self.coarse else potential.x  # the coarse level of a preconditioner serves a whole step
+        self.system.assemble(potential.assembled, rows.rows, rows.curvature, coarse)
+        self.assembled = self.coarse = True
 
     def _minimised(
         self, potential: Increment, criterion: StepCriterion, start: np.ndarray, info: Info
     ) -> tuple[np.ndarray, float]:
         """The same by Newton's method, which finds contacts where the step leads and meets them."""
-        self.assembled = False
+        self.assembled = self.coarse = False
         point = Point(start, *potential.evaluate(start))
         u, found = minimise(potential, self.system, point, criterion, self.mixed.tolerance, MOST_ITERATIONS)
         info.iterations += found.iterations

@@ -27,6 +27,8 @@ from pliant.kernels.mixed import LARGEST_STIFFENING, LARGEST_TURN
 MOST_STEPS, SETTLED, FLAT = 12, 1e-8, 1e-3
 # Pivots of moduli that count as nothing, relative to their diagonal numbers.
 LEAST_PIVOT = 1e-12
+# The first of the skew moduli among those of a point.
+SKEW = 9
 
 
 @parallel_kernel
@@ -113,16 +115,16 @@ def _turn_lanes(own):
         for lane in range(LANES):
             own[0, 9 + k, lane] = own[0, k, lane]
     for _ in range(MOST_STEPS):
-        least, moved = 1.0, 0.0
         for lane in range(LANES):
             a = load9_from(own, 0, 9, lane)
-            r, volume = polar_step(a)
+            r, own[0, 18, lane] = polar_step(a)
             store9(own, 0, 9, lane, r)
-            least = min(least, volume)
-            moved = max(
-                moved, abs(r[0] - a[0]) + abs(r[4] - a[4]) + abs(r[8] - a[8]), abs(r[1] - a[1]) + abs(r[5] - a[5])
-            )
-            moved = max(moved, abs(r[2] - a[2]) + abs(r[6] - a[6]), abs(r[3] - a[3]) + abs(r[7] - a[7]))
+            first = abs(r[0] - a[0]) + abs(r[1] - a[1]) + abs(r[2] - a[2])
+            second = abs(r[3] - a[3]) + abs(r[4] - a[4]) + abs(r[5] - a[5])
+            own[0, 19, lane] = first + second + abs(r[6] - a[6]) + abs(r[7] - a[7]) + abs(r[8] - a[8])
+        least, moved = 1.0, 0.0  # in a loop of their own: the one above vectorises
+        for lane in range(LANES):
+            least, moved = min(least, own[0, 18, lane]), max(moved, own[0, 19, lane])
         if least < FLAT:
             break
         if moved < SETTLED:
@@ -161,17 +163,23 @@ def _foresee_lanes(group, rotation, frames, principal, own, moduli_inout):
 
 
 @formula
-def _age(group, rotation, before, moduli, skew, speed):
+def group_age(group, rotation, moduli, first, before, work):
     """How much one group differs from when it was assembled, in parts of what is too much: its rotations, and its skew
-    moduli times speed (LANES), which makes them relative to masses."""
-    turn, stiffer = 0.0, 0.0
+    moduli, from component `first` on, times speed, which makes them relative to masses; work (1, 2 or more, LANES)."""
+    for lane in range(LANES):
+        work[0, 0, lane], work[0, 1, lane] = 0.0, 0.0
     for k in range(9):
         for lane in range(LANES):
-            turn = max(turn, abs(rotation[group, k, lane] - before[group, k, lane]))
+            turn = abs(rotation[group, k, lane] - before.rotation[group, k, lane])
+            work[0, 0, lane] = max(work[0, 0, lane], turn)
     for k in range(3):
         for lane in range(LANES):
-            stiffer = max(stiffer, abs(moduli[group, 9 + k, lane] - skew[group, k, lane]) * speed[group, lane])
-    return max(turn / LARGEST_TURN, stiffer / LARGEST_STIFFENING)
+            stiffer = abs(moduli[group, first + k, lane] - before.skew[group, k, lane]) * before.speed[group, lane]
+            work[0, 1, lane] = max(work[0, 1, lane], stiffer)
+    age = 0.0
+    for lane in range(LANES):
+        age = max(age, work[0, 0, lane] / LARGEST_TURN, work[0, 1, lane] / LARGEST_STIFFENING)
+    return age
 
 
 @parallel_kernel
@@ -201,7 +209,7 @@ def fit_tets(
         for lane in range(LANES):
             total += own[0, 30, lane]
         energy_out[group] = total
-        age_out[group] = _age(group, rotation, before.rotation, moduli, before.skew, before.speed)
+        age_out[group] = group_age(group, rotation, moduli, SKEW, before, own)
 
 
 @parallel_kernel
@@ -252,7 +260,7 @@ def foresee_points(deformation, frames, moduli, principal, rotation):
 def ages(rotation, moduli, before, out):
     """How much points differ from when they were assembled, (points,)."""
     for at in prange(rotation.shape[0]):
-        out[at] = _age(at, rotation, before.rotation, moduli, before.skew, before.speed)
+        out[at] = group_age(at, rotation, moduli, SKEW, before, np.empty((1, 2, LANES)))
 
 
 @parallel_kernel

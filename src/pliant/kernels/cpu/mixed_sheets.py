@@ -13,9 +13,12 @@ from pliant.formulas.hyperelastic import LEAST_SUM, skew_modulus
 from pliant.formulas.matrix3 import add, dot, multiply, scale, subtract
 from pliant.jit import formula, parallel_kernel
 from pliant.kernels.cpu.cloth import gather_pairs
+from pliant.kernels.cpu.mixed import group_age
 from pliant.kernels.lanes import LANES, load3, load9, load9_from, store3, store9
-from pliant.kernels.mixed import LARGEST_STIFFENING, LARGEST_TURN
 from pliant.kernels.sheets import TRIANGLE_DATA
+
+# The first of the moduli of turns among the data of a triangle.
+SKEW = 17
 
 
 @formula
@@ -157,24 +160,11 @@ def foresee_sheets(deformation, frames, data_inout, principal, rotation):
             data_inout[group, 19, lane] = max(p2, 0.0) / max(s2, LEAST_SUM)
 
 
-@formula
-def _age(group, rotation, before, data, skew, speed):
-    """How much one group differs from when it was assembled, in parts of what is too much (kernels.cpu.mixed)."""
-    turn, stiffer = 0.0, 0.0
-    for k in range(9):
-        for lane in range(LANES):
-            turn = max(turn, abs(rotation[group, k, lane] - before[group, k, lane]))
-    for k in range(3):
-        for lane in range(LANES):
-            stiffer = max(stiffer, abs(data[group, 17 + k, lane] - skew[group, k, lane]) * speed[group, lane])
-    return max(turn / LARGEST_TURN, stiffer / LARGEST_STIFFENING)
-
-
 @parallel_kernel
 def sheet_ages(rotation, data, before, out):
     """How much triangles differ from when they were assembled, (groups,)."""
     for group in prange(rotation.shape[0]):
-        out[group] = _age(group, rotation, before.rotation, data, before.skew, before.speed)
+        out[group] = group_age(group, rotation, data, SKEW, before, np.empty((1, 2, LANES)))
 
 
 @formula
@@ -220,7 +210,7 @@ def fit_sheets(x, nodes, gradients, frames, data, principal, energy, before, rot
         for lane in range(LANES):
             total += own[0, 24, lane]
         energy_out[group] = total
-        age_out[group] = _age(group, rotation, before.rotation, data, before.skew, before.speed)
+        age_out[group] = group_age(group, rotation, data, SKEW, before, own)
 
 
 @parallel_kernel
