@@ -48,11 +48,12 @@ class Double:
 
     def begin(self, x, h):
         self.x, self.h = x, h
-        if self.model.elements.damped:
-            self.potential.take_frames(x, self.model.elements.deform(x)[0])
+
+    def take_frames(self, x):
+        self.potential.take_frames(x, self.model.elements.deform(x)[0])
 
     def upload_plastic(self, strain, gradients):
-        raise NotImplementedError
+        raise NotImplementedError("the double has no plastic elements: scenes with plasticity are compared on a GPU")
 
     def evaluate(self, x, v):
         energy, power, force = self.potential.evaluate(x, v)

@@ -15,8 +15,9 @@ import pliant as pl
 from cuda_scenes import ROW_SCENES
 from cuda_support import WHY_NOT, block
 from pliant.errors import DeviceError, SceneError
+from pliant.kernels.cpu.linalg import mprgp
 from pliant.kernels.cuda import codes as c
-from pliant.kernels.cuda import decisions, views
+from pliant.kernels.cuda import decisions, mprgp_decisions, views
 from pliant.kernels.cuda.layout import PAIR, WARP, Layout, bisect, choose_shape, grouped, ungrouped
 from pliant.kernels.cuda.views import DeviceArray
 from pliant.model.build import build
@@ -237,13 +238,48 @@ def test_what_has_rows_is_driven_by_the_host_and_the_rest_is_not():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (pl.Dual(), "pliant.Dual"),
+        (pl.Xpbd(), "pliant.Xpbd"),
+        (pl.Mixed(), "pliant.Mixed"),
+        (pl.Dual(method="pgs"), "pliant.Dual\\(method='pgs'\\), but 'mprgp'"),
+        (pl.Dual(eliminate=True), "eliminate=True"),
+        (pl.Linear(), "factor='cholesky'\\), but 'cg'"),
+        (pl.Linear(factor="cg", mass="consistent"), "consistent"),
+        (pl.Explicit(method="rk4"), "rk4"),
         (pl.Newton(linear="cholesky"), "cholesky"),
     ],
 )
 def test_other_solvers_are_refused_by_name(options, words):
     with pytest.raises(SceneError, match=rf"device 'cuda' does not do .*{words}"):
         refuse_beyond_cuda(options, build(block()[0])[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("arm", "joints, such as"), ("block_on_floor", "rigid bodies"), ("inflated", "pressures")]
+)
+def test_rows_with_explicit_steps_are_refused_by_name(name, words):
+    with pytest.raises(SceneError, match=rf"does not do {words}.* with pliant.Explicit, but with pliant.Newton"):
+        refuse_beyond_cuda(pl.Explicit(), build(ROW_SCENES[name]())[0])
+
+
+def test_impulses_in_the_simulator():
+    """MPRGP by one thread, with all that it does row by row and decides, against that of the host."""
+    settings = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    command = [sys.executable, str(Path(__file__).parent / "cuda_impulses_simulated.py")]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "simulated" in done.stdout, done.stderr
+
+
+def test_constants_of_mprgp_are_those_of_its_twin():
+    names = (
+        "STEP_FRACTION",
+        "REFRESH_FACTOR",
+        "MAX_REFRESHES",
+        "PATIENCE",
+        "LEAST_RELAXATION",
+        "REFRESH_SHARE",
+        "LATE",
+    )
+    assert all(getattr(mprgp_decisions, name) == getattr(mprgp, name) for name in names)
 
 
 @pytest.mark.skipif(not WHY_NOT, reason="there is a GPU here")

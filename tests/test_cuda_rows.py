@@ -63,8 +63,10 @@ def test_the_device_answers_as_its_double(name):
 
 @pytest.mark.parametrize("name", ROW_SCENES)
 def test_scenes_move_as_on_the_cpu(name):
+    """Rounding decides how many iterations steps with friction take, from 23 to more than 50 on one and the same, so
+    there are plenty."""
     tolerance, close = exactness(name)
-    options, scene = pl.Newton(tolerance=tolerance, linear="pcg"), ROW_SCENES[name]()
+    options, scene = pl.Newton(tolerance=tolerance, max_iterations=200, linear="pcg"), ROW_SCENES[name]()
     gpu, cpu = (scene.simulate(0.01, solver=options, device=device) for device in ("cuda", "cpu"))
     for _ in range(12):
         gpu.step()

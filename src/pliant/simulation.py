@@ -31,7 +31,7 @@ from pliant.solve.make import make_solver
 from pliant.stepping.integrators import bdf2_step
 from pliant.stepping.step import check_state
 from pliant.stepping.step import step as euler_step
-from pliant.threads import Threads
+from pliant.threads import Threads, Untouched
 
 PRECISIONS = ("float32", "float64")
 CHANGING = ("state", "info", "model", "motors", "working_solver", "thread_choice")
@@ -66,6 +66,8 @@ class Simulation(FieldReaders):
             self.thread_choice = Threads(threads, self.model.elements.groups + len(self.model.joints.start))
         with about("solver"):
             self.working_solver = make_solver(self.solver, self.model, self.state, precision)
+        if not getattr(self.working_solver, "threaded", True):
+            self.thread_choice = Untouched()
         self.info, self._stepping = None, Lock()
 
     def __setattr__(self, name: str, value) -> None:

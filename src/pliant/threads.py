@@ -49,3 +49,13 @@ class Threads:
         if len(one) >= TRIAL and len(many) >= TRIAL:
             self.count = self.most if min(many) < WORTH * min(one) else 1
             self.times = {1: [], self.most: []}
+
+
+class Untouched:
+    """For steps that are taken elsewhere than by threads of this process."""
+
+    most = 1
+
+    def run(self, step):
+        """Take one step, a function without arguments."""
+        return step()

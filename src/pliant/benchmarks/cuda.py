@@ -8,6 +8,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.benchmarks._beam import CLAMP, DENSITY, POISSON, STEP
+from pliant.benchmarks._cuda_solvers import solver_cases
 from pliant.benchmarks._kernels import kernel_cases
 from pliant.benchmarks.cantilever import beam_tip, cantilever_scene, relative
 from pliant.meshes import box
@@ -111,7 +112,7 @@ def ten_node_scene() -> tuple[pl.Scene, pl.bodies.Soft]:
 
 
 def run(quick: bool = False) -> dict:
-    """Sizes, laws, a slender beam, tets of ten nodes, contacts; then the kernels of the largest mesh."""
+    """Sizes, laws, a slender beam, tets of ten nodes, contacts, other solvers; then the kernels of every mesh."""
     steps = 10 if quick else round(1 / STEP)
     sizes = {name: SIZES[name] for name in COMPARED} if quick else SIZES
     cases = [
@@ -124,6 +125,7 @@ def run(quick: bool = False) -> dict:
     cases += [measure_drop("28,800", DROPPED["28,800"], 40, device) for device in ("cuda", "cpu")]
     if not quick:
         cases.append(measure_drop("414,720", DROPPED["414,720"], 40, "cuda"))
+    cases += solver_cases(sizes, quick)
     for name in sizes:
         cases += kernel_cases(cantilever_scene("corotated", SIZES[name])[0], name)
     return {"name": "cuda", "cores": os.cpu_count(), "device": _device(), "cases": cases}

@@ -7,6 +7,8 @@ from pliant.model.state import State
 
 # What lies there: each is downloaded when it is first read.
 FETCHED = ("x", "v", "previous_velocity", "plastic_strain", "memory")
+# What does not.
+KEPT = tuple(field.name for field in fields(State) if field.name not in FETCHED)
 
 
 class ResidentState(State):
@@ -19,8 +21,10 @@ class ResidentState(State):
         """The state that has what a plain one has beside FETCHED, with changes; fetch: from this state and a name of
         FETCHED to its value."""
         state = object.__new__(cls)
-        state.__dict__.update({f.name: plain.__dict__[f.name] for f in fields(State) if f.name not in FETCHED})
-        state.__dict__.update(changes, _fetch=fetch)
+        known, values = plain.__dict__, state.__dict__
+        for name in KEPT:
+            values[name] = known[name]
+        values.update(changes, _fetch=fetch)
         return state
 
     def __getattr__(self, name: str):

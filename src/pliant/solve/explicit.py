@@ -33,31 +33,9 @@ class ExplicitSolver:
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
         if self.checked != problem.h:
-            self._check_step(problem.model, problem.state, problem.h)
+            self.checked = problem.h
+            warn_of_long_steps(self.options.method, problem.model, problem.state, problem.h)
         return self._symplectic(problem) if self.options.method == "symplectic" else self._runge_kutta(problem)
-
-    def _check_step(self, model, state, h: float) -> None:
-        """Warn when h is longer than the largest step that keeps the stiffest oscillation bounded."""
-        self.checked = h
-        if not model.elements.sets:
-            return
-        method = self.options.method
-        forces = Forces(model.elements.of_nodes, model.node_count)
-        frequency = largest_frequency(model, forces, state) if model.node_count else 0.0
-        frequency = max(frequency, largest_rod_frequency(model, state))
-        safe = largest_safe_step(method, frequency, model.elements.largest_damping)
-        if safe == 0.0:
-            warnings.warn(
-                f"pliant.Explicit(method={method!r}) has no stable time step here: the fastest oscillation "
-                f"({frequency:.3g} rad/s) grows slowly at any dt; use 'rk4' or 'symplectic' for longer runs",
-                stacklevel=2,
-            )
-        elif h > safe:
-            warnings.warn(
-                f"dt = {h:g} s is too long for pliant.Explicit(method={method!r}): the largest safe time step for this "
-                f"scene is {safe:.3g} s (fastest oscillation {frequency:.3g} rad/s). Make dt smaller or use Newton()",
-                stacklevel=2,
-            )
 
     def _symplectic(self, problem: Problem) -> Solution:
         """u = u* + h M^-1 f(x, v), then the impulses of joints and contacts."""
@@ -103,6 +81,28 @@ class ExplicitSolver:
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took."""
         return self.rows.close_gaps(problem, rows, problem.prediction.inverse_mass)
+
+
+def warn_of_long_steps(method: str, model, state, h: float) -> None:
+    """Warn when h [s] is longer than the largest step that keeps the stiffest oscillation bounded."""
+    if not model.elements.sets:
+        return
+    forces = Forces(model.elements.of_nodes, model.node_count)
+    frequency = largest_frequency(model, forces, state) if model.node_count else 0.0
+    frequency = max(frequency, largest_rod_frequency(model, state))
+    safe = largest_safe_step(method, frequency, model.elements.largest_damping)
+    if safe == 0.0:
+        warnings.warn(
+            f"pliant.Explicit(method={method!r}) has no stable time step here: the fastest oscillation "
+            f"({frequency:.3g} rad/s) grows slowly at any dt; use 'rk4' or 'symplectic' for longer runs",
+            stacklevel=2,
+        )
+    elif h > safe:
+        warnings.warn(
+            f"dt = {h:g} s is too long for pliant.Explicit(method={method!r}): the largest safe time step for this "
+            f"scene is {safe:.3g} s (fastest oscillation {frequency:.3g} rad/s). Make dt smaller or use Newton()",
+            stacklevel=2,
+        )
 
 
 # Stages: the part of the step (along the slope of the stage before) at which each is taken, and its weight.

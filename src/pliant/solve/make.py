@@ -12,9 +12,8 @@ from pliant.solve.mixed import MixedSolver
 from pliant.solve.mixed_kkt import refuse_beyond_kkt
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Dual, Explicit, Linear, Mixed, Newton, Xpbd
-from pliant.solve.resident.driven import DrivenNewton
-from pliant.solve.resident.newton import ResidentNewton
-from pliant.solve.resident.refusals import needs_host, refuse_beyond_cuda
+from pliant.solve.resident.make import make_resident
+from pliant.solve.resident.refusals import refuse_beyond_cuda
 from pliant.solve.xpbd import XpbdSolver
 
 # Laws that can be written as rows, and those without a rotation, whose stiffness is constant.
@@ -26,7 +25,7 @@ def make_solver(options, model, state, dtype: str):
     """The solver for these options; a feature of the scene it cannot honour is refused here."""
     check_solver(options, model)
     if model.device.resident:
-        return DrivenNewton(options, model, state) if needs_host(model) else ResidentNewton(options, model, state)
+        return make_resident(options, model, state, dtype)
     if isinstance(options, Newton):
         return NewtonSolver(options, model, state)
     if isinstance(options, Mixed):

@@ -74,7 +74,8 @@ def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State,
     if not info.converged:
         predicted = new.v - new.memory[solver.name]["change"]
         check_motion(model, state, h, new.v, predicted, info)
-    return new, replace(info, converged=info.converged and info.imbalance <= IMBALANCE)
+    info.converged = info.converged and info.imbalance <= IMBALANCE
+    return new, info
 
 
 def _spun(problem: Problem, solution: Solution) -> float:

@@ -109,6 +109,9 @@ class Arrays:
         names = ("x", "v", "previous", "warm", "target", "u", "xt", "base", "force")
         for name in names:
             setattr(self, name, room.zeros(layout.rows * 3, np.float64))
+        # where elements are evaluated: positions, velocities, and the positions in whose frames they damp
+        self.at, self.moving = self.xt, self.u
+        self.frames = room.zeros(layout.rows * 3, np.float64) if self.damped_elements else self.x
         self.gather_start = room.put(layout.gather_start, np.int32)
         self.gather_code = room.put(layout.gather_code)
         self.node_blocks = min(-(-layout.rows // 256), NODE_BLOCKS)

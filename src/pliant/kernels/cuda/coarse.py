@@ -9,7 +9,7 @@ from numba import cuda, float32, float64
 from pliant.kernels.cuda.codes import ARM, DIAG, FREE, RECORD_WIDTH
 from pliant.kernels.cuda.matrix import blocks_of
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, load3, narrow3, node_place, put, store3, warp_sum
+from pliant.kernels.cuda.warp import cross3, device, get, load3, narrow3, node_place, plus, put, store3, warp_sum
 
 # Threads of a block: of tasks and arms, and of the inverse.
 THREADS, INVERSE_THREADS = 128, 512
@@ -22,41 +22,16 @@ MOST_PIVOTS = 22
 
 @device
 def turned(b, a):
-    """B C with C w = w x arm."""
-    return (
-        b[2] * a[1] - b[1] * a[2],
-        b[0] * a[2] - b[2] * a[0],
-        b[1] * a[0] - b[0] * a[1],
-        b[5] * a[1] - b[4] * a[2],
-        b[3] * a[2] - b[5] * a[0],
-        b[4] * a[0] - b[3] * a[1],
-        b[8] * a[1] - b[7] * a[2],
-        b[6] * a[2] - b[8] * a[0],
-        b[7] * a[0] - b[6] * a[1],
-    )
+    """B C with C w = w x arm: the arm times each row."""
+    p, q, r = cross3(a, (b[0], b[1], b[2])), cross3(a, (b[3], b[4], b[5])), cross3(a, (b[6], b[7], b[8]))
+    return (p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2])
 
 
 @device
 def crossed(b, a):
     """C^T B: the arm times each column."""
-    return (
-        a[1] * b[6] - a[2] * b[3],
-        a[1] * b[7] - a[2] * b[4],
-        a[1] * b[8] - a[2] * b[5],
-        a[2] * b[0] - a[0] * b[6],
-        a[2] * b[1] - a[0] * b[7],
-        a[2] * b[2] - a[0] * b[8],
-        a[0] * b[3] - a[1] * b[0],
-        a[0] * b[4] - a[1] * b[1],
-        a[0] * b[5] - a[1] * b[2],
-    )
-
-
-@device
-def plus(a, b):
-    """a + b, nine numbers."""
-    p, q = (a[0] + b[0], a[1] + b[1], a[2] + b[2]), (a[3] + b[3], a[4] + b[4], a[5] + b[5])
-    return (p[0], p[1], p[2], q[0], q[1], q[2], a[6] + b[6], a[7] + b[7], a[8] + b[8])
+    p, q, r = cross3(a, (b[0], b[3], b[6])), cross3(a, (b[1], b[4], b[7])), cross3(a, (b[2], b[5], b[8]))
+    return (p[0], q[0], r[0], p[1], q[1], r[1], p[2], q[2], r[2])
 
 
 @device

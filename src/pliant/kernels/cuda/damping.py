@@ -9,7 +9,7 @@ from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.cuda.codes import STEP
 from pliant.kernels.cuda.elements import deformation, narrow9
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, load9, put, store3, store9, warp_sum
+from pliant.kernels.cuda.warp import awaited, device, get, load9, own_lane, plus, put, store3, store9, warp_sum
 from pliant.kernels.laws import IDENTITY
 
 
@@ -26,9 +26,20 @@ def frame(x, tets, gradients, group, lane, rotates):
 @device
 def add9(a, at, v):
     """Adds nine components to a lane's."""
-    old = load9(a, at)
-    p, q = (old[0] + v[0], old[1] + v[1], old[2] + v[2]), (old[3] + v[3], old[4] + v[4], old[5] + v[5])
-    store9(a, at, (p[0], p[1], p[2], q[0], q[1], q[2], old[6] + v[6], old[7] + v[7], old[8] + v[8]))
+    store9(a, at, plus(load9(a, at), v))
+
+
+@device
+def store_power(partials, first_block, blocks, half):
+    """The sum of a block of threads, into partials [2][blocks]."""
+    shared = cuda.shared.array(4, float64)
+    half = warp_sum(half)
+    if cuda.threadIdx.x & 31 == 0:
+        put(shared, cuda.threadIdx.x >> 5, half)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        total = shared[0] + shared[1] + shared[2] + shared[3]
+        put(partials, 2 * blocks + first_block + cuda.blockIdx.x, total)
 
 
 @kernel
@@ -36,9 +47,8 @@ def damp(material, rotates, first, count, x, u, tets, gradients, volume, numbers
          blocks, partials):  # fmt: skip
     """Adds viscous forces at velocities u, in the frames at x, to the slots; h times half their power [J], by
     block of threads, into partials [2]; material: beta [s], lam, mu [Pa] (groups, WARP)."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
-    shared = cuda.shared.array(4, float64)
     t, half = cuda.grid(1), float64(0.0)
     if t < count * 32:
         own, lane = t >> 5, t & 31
@@ -56,13 +66,7 @@ def damp(material, rotates, first, count, x, u, tets, gradients, volume, numbers
         store3(slots, at + 288, (old[0] - last[0], old[1] - last[1], old[2] - last[2]))
         half = s[0] * rate[0] + s[1] * rate[1] + s[2] * rate[2] + s[3] * rate[3] + s[4] * rate[4] + s[5] * rate[5]
         half *= 0.5 * numbers[STEP]
-    half = warp_sum(half)
-    if cuda.threadIdx.x & 31 == 0:
-        put(shared, cuda.threadIdx.x >> 5, half)
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        total = shared[0] + shared[1] + shared[2] + shared[3]
-        put(partials, 2 * blocks + first_block + cuda.blockIdx.x, total)
+    store_power(partials, first_block, blocks, half)
 
 
 @device
@@ -74,12 +78,9 @@ def add_block(out, at, r, a, b, lam, mu):
 @kernel
 def damping_blocks(material, rotates, first, count, x, tets, gradients, volume, numbers, status, when, out):
     """Adds h beta times the warped stiffness in the frames at x to the blocks (groups, 54, WARP)."""
-    if (1 << status[0]) & when == 0:
+    own, lane = own_lane(status, when, count)
+    if own < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * 32:
-        return
-    own, lane = t >> 5, t & 31
     group = first + own
     r, g, _ = frame(x, tets, gradients, group, lane, rotates)
     w = numbers[STEP] * material[0][own, lane] * get(volume, group * 32 + lane)

@@ -57,6 +57,10 @@ class Driven(Launches):
         self.room.write(self.numbers, self.host_step)
         self._upload(x, self.x)
 
+    def take_frames(self, x: np.ndarray) -> None:
+        """Let damping act in the frames that elements have at positions x (n, 3)."""
+        self._upload(x, self.frames)
+
     def evaluate(self, x: np.ndarray, v: np.ndarray) -> tuple[float, float, int, np.ndarray]:
         """Energy [J], half of the viscous power [W], the number of inverted elements, and forces (n, 3) [N] with the
         sign of a gradient, at positions x and velocities v (n, 3)."""

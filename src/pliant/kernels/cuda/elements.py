@@ -10,7 +10,7 @@ from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli, princ
 from pliant.formulas.matrix3 import determinant, transpose_multiply_vector
 from pliant.kernels.cuda.codes import PROJECT, STEP
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, load3, load9, put, store3, store9, warp_sum
+from pliant.kernels.cuda.warp import awaited, device, get, load3, load9, own_lane, put, store3, store9, warp_sum
 from pliant.kernels.laws import deform, stiffness_moduli
 
 # Threads of a block.
@@ -73,22 +73,29 @@ def is_inverted(w, f):
     return 1.0 if w > 0.0 and determinant(f) <= 0.0 else 0.0
 
 
+@device
+def push_nodes(law, own, group, lane, geometry, slots):
+    """Writes the slots of an element; its singular value decomposition, rest gradients, volume, energy, and 1 if it is
+    inverted. own: its group within its set; geometry: positions, nodes, gradients, volumes."""
+    x, tets, gradients, volume = geometry
+    f, g = deformation(x, tets, gradients, group, lane)
+    w = get(volume, group * 32 + lane)
+    u, s, v, p, psi = deform(law, f, own, lane)
+    store_forces(slots, group, lane, nodal_gradients(scaled9(w, p), g))
+    return (u, s, v), g, w, volume_energy(w, psi), is_inverted(w, f)
+
+
 @kernel
 def evaluate(law, first, count, x, tets, gradients, volume, status, when, slots, first_block, blocks, partials):
     """Elements of `count` groups from group `first` on at positions x: slots of the energy's gradient [N]; energies [J]
     and numbers of inverted elements, by block of threads, into partials [0:2][blocks]."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     t = cuda.grid(1)
     e = n = float64(0.0)
     if t < count * 32:
-        own, lane = t >> 5, t & 31
-        group = first + own
-        f, g = deformation(x, tets, gradients, group, lane)
-        w = get(volume, group * 32 + lane)
-        _, _, _, p, psi = deform(law, f, own, lane)
-        store_forces(slots, group, lane, nodal_gradients(scaled9(w, p), g))
-        e, n = volume_energy(w, psi), is_inverted(w, f)
+        geometry = (x, tets, gradients, volume)
+        _, _, _, e, n = push_nodes(law, t >> 5, first + (t >> 5), t & 31, geometry, slots)
     store_sums(partials, first_block, blocks, e, n)
 
 
@@ -133,12 +140,9 @@ def store_blocks(law, own, group, lane, u, s, v, g, weight, project, out):
 @kernel
 def stiffness(law, first, count, x, tets, gradients, volume, numbers, status, when, out):
     """h^2 times the stiffness blocks of every element, projected if the step says so."""
-    if (1 << status[0]) & when == 0:
+    own, lane = own_lane(status, when, count)
+    if own < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * 32:
-        return
-    own, lane = t >> 5, t & 31
     group = first + own
     f, g = deformation(x, tets, gradients, group, lane)
     u, s, v, _, _ = deform(law, f, own, lane)
@@ -151,17 +155,13 @@ def begin(
     law, first, count, x, tets, gradients, volume, numbers, status, when, slots, first_block, blocks, partials, out
 ):
     """`evaluate` and `stiffness`, projected, at once: at the start of the iterations both are wanted."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     t = cuda.grid(1)
     e = n = float64(0.0)
     if t < count * 32:
         own, lane = t >> 5, t & 31
-        group = first + own
-        f, g = deformation(x, tets, gradients, group, lane)
-        w = get(volume, group * 32 + lane)
-        u, s, v, p, psi = deform(law, f, own, lane)
-        store_forces(slots, group, lane, nodal_gradients(scaled9(w, p), g))
+        group, geometry = first + own, (x, tets, gradients, volume)
+        (u, s, v), g, w, e, n = push_nodes(law, own, group, lane, geometry, slots)
         store_blocks(law, own, group, lane, u, s, v, g, numbers[STEP] * numbers[STEP] * w, True, out)
-        e, n = volume_energy(w, psi), is_inverted(w, f)
     store_sums(partials, first_block, blocks, e, n)

@@ -96,24 +96,25 @@ class TenSet(OtherSet):
 
     def forces(self, when: int) -> None:
         """Energies and forces."""
-        own = (self.law, *self._geometry(self.program.xt), self.program.status, when)
+        own = (self.law, *self._geometry(self.program.at), self.program.status, when)
         quadratic.evaluate[self._grid()](*own, *self._slots())
 
     def damp(self, when: int) -> None:
         """Adds viscous forces and their power."""
         if self.damping:
-            fields = (self.groups, self.program.x, self.program.u, self.nodes, self.gradients, self.volume)
+            program = self.program
+            fields = (self.groups, program.frames, program.moving, self.nodes, self.gradients, self.volume)
             own = (self.damping, self.rotates, *fields, *self._when(when))
             quadratic.damp[self._grid()](*own, *self._slots())
 
     def blocks(self, when: int) -> None:
         """Stiffness blocks, with those of damping."""
         program, points, pairs = self.program, self._grid(quadratic.POINTS), self._grid(quadratic.PAIRS)
-        quadratic.prepare[points](self.law, *self._geometry(program.xt), *self._when(when), self.data)
+        quadratic.prepare[points](self.law, *self._geometry(program.at), *self._when(when), self.data)
         out = (self.groups, program.status, when, self.place.block)
         quadratic.pair_blocks[pairs](*out, self.data, program.stiffness)
         if self.damping:
-            own = (self.damping, self.rotates, *self._geometry(program.x), *self._when(when))
+            own = (self.damping, self.rotates, *self._geometry(program.frames), *self._when(when))
             quadratic.prepare_damping[points](*own, self.damping_data)
             quadratic.damping_blocks[pairs](*out, self.damping_data, program.stiffness)
 
@@ -130,19 +131,20 @@ class SpringSet(OtherSet):
     def forces(self, when: int) -> None:
         """Energies and forces."""
         program = self.program
-        own = (self.groups, program.xt, self.nodes, self.stiffness, self.rest, program.status, when)
+        own = (self.groups, program.at, self.nodes, self.stiffness, self.rest, program.status, when)
         springs.evaluate[self._grid()](*own, *self._slots())
 
     def damp(self, when: int) -> None:
         """Adds viscous forces and their power."""
         if self.is_damped:
-            own = (self.groups, self.program.x, self.program.u, self.nodes, self.damping, *self._when(when))
+            program = self.program
+            own = (self.groups, program.frames, program.moving, self.nodes, self.damping, *self._when(when))
             springs.damp[self._grid()](*own, *self._slots())
 
     def blocks(self, when: int) -> None:
         """Stiffness blocks, with those of damping."""
         program = self.program
-        own = (self.groups, program.xt, program.x, self.nodes, self.stiffness, self.rest, self.damping)
+        own = (self.groups, program.at, program.frames, self.nodes, self.stiffness, self.rest, self.damping)
         springs.pair_blocks[self._grid()](*own, *self._when(when), self.place.block, program.stiffness)
 
 

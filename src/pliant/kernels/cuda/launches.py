@@ -1,6 +1,8 @@
 """Launches of the kernels that all programs share: elements, the matrix, its coarse level."""
 
-from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes
+import numpy as np
+
+from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes, plastic
 from pliant.kernels.cuda import codes as c
 from pliant.kernels.cuda.arrays import Arrays
 from pliant.kernels.cuda.codes import mask
@@ -14,11 +16,11 @@ class Launches(Arrays):
         """For every set a function that launches a kernel over its elements."""
         for law, (first, groups, _) in zip(self.laws, self.layout.sets):
             grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
-            own = (law, first, groups, self.xt, self.tets, self.gradients, self.volume)
+            own = (law, first, groups, self.at, self.tets, self.gradients, self.volume)
             yield lambda kernel, *more, grid=grid, own=own: kernel[grid](*own, *more)
 
     def forces(self, when: int) -> None:
-        """Energies and forces of the elements at xt."""
+        """Energies and forces of the elements."""
         for i, own in enumerate(self._each_set()):
             after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
             own(elements.evaluate, self.status, when, *after)
@@ -29,16 +31,16 @@ class Launches(Arrays):
     def damp(self, when: int) -> None:
         """Adds viscous forces and their power."""
         for i, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
-            geometry = (self.x, self.u, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            motion = (self.frames, self.moving, self.tets, self.rest_gradients, self.volume)
             after = (self.slots, int(self.first_block[i]), self.element_blocks, self.partials)
-            damping.damp[grid](material, rotates, first, groups, *geometry, *after)
+            damping.damp[grid](material, rotates, first, groups, *motion, self.numbers, self.status, when, *after)
         for own in self.others:
             own.damp(when)
 
     def damping_blocks(self, when: int) -> None:
         """Adds the blocks of damping."""
         for _, (material, rotates, first, groups, grid) in self._sets_with(self.damping):
-            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
+            geometry = (self.frames, self.tets, self.rest_gradients, self.volume, self.numbers, self.status, when)
             damping.damping_blocks[grid](material, rotates, first, groups, *geometry, self.stiffness)
 
     def _sets_with(self, materials: list):
@@ -55,7 +57,7 @@ class Launches(Arrays):
         nodes.gather[warps, 4 * WARP, self.room.stream](self.status, when, *lists)
 
     def blocks(self, when: int = mask(c.ITERATE)) -> None:
-        """Stiffness blocks of the elements at xt, with those of damping."""
+        """Stiffness blocks of the elements, with those of damping."""
         for own in self._each_set():
             own(elements.stiffness, self.numbers, self.status, when, self.stiffness)
         for own in self.others:
@@ -101,3 +103,49 @@ class Launches(Arrays):
         """Its inverse, in which it is lost."""
         work = (self.coarse, self.panel, self.scale, self.inverse)
         self.invert[self.shape.blocks, coarse.INVERSE_THREADS, self.room.stream](*work)
+
+    # ---- resident steps
+
+    def predict(self) -> None:
+        """The end of the last step becomes the start of the next; velocities without elements."""
+        self.room.write(self.numbers, self.host_parameters)
+        self.room.write(self.vectors, self.host_vectors)
+        start = (self.numbers, self.status, self.mass, self.drag, self.loads, self.vectors, self.pin, self.pin_start)
+        motion = (self.record, self.x, self.v, self.previous, self.warm, self.target, self.u, self.xt)
+        nodes.predict[self._over_rows(), 128, self.room.stream](*start, *motion)
+        if self.frames is not self.x:
+            nodes.frames[self._over_rows(), 128, self.room.stream](self.numbers, self.x, self.frames)
+
+    def _over_rows(self) -> int:
+        return -(-self.layout.rows // 128)
+
+    def flow(self) -> None:
+        """The plastic flow of the step."""
+        for _, (material, rotates, first, groups, grid) in self._sets_with(self.flowing):
+            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers)
+            strains = (self.plastic, self.plastic_before, self.gradients)
+            plastic.flow[grid](material, rotates, first, groups, *geometry, *strains)
+
+    def report(self) -> None:
+        """Numbers and status to the host."""
+        self.room.read(self.numbers, self.host_numbers)
+        self.room.read(self.status, self.host_status)
+
+    def status_to(self, status: int) -> None:
+        """Sets the status from the host."""
+        self.room.write(self.status, np.array([status, 0], np.int32))
+        self.room.wait()
+
+    def launch(self, name: str) -> None:
+        """Queues the graph of a name."""
+        self.room.launch(self.graphs[name])
+
+    def wait(self) -> int:
+        """Waits for all that is queued; the status that it leaves."""
+        self.room.wait()
+        return int(self.host_status[0])
+
+    def run(self, name: str) -> int:
+        """Launches the graph of a name and waits for it; the status that it leaves."""
+        self.launch(name)
+        return self.wait()

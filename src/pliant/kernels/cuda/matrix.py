@@ -12,7 +12,7 @@ from numba import cuda, float32
 from pliant.kernels.cuda.codes import DIAG, DINV, FREE, RECORD_WIDTH, STEP
 from pliant.kernels.cuda.ptx import load4, store4
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, lanes_sum3, load3, load9, store3, store9
+from pliant.kernels.cuda.warp import awaited, device, get, lanes_sum3, load3, load9, store3, store9
 
 # Threads of a block.
 THREADS = 128
@@ -77,7 +77,7 @@ def edges(status, when, list_start, code, place, blocks, values):
     place [2][steps][WARP]: where an entry and its mirror image lie; code: twice the place of a block, + 1 if it is to
     be transposed.
     """
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     thread = cuda.grid(1)
     step, lane = thread >> 5, thread & 31
@@ -138,7 +138,7 @@ def make_diagonals(T):
     @kernel(key=(T,))
     def diagonals(numbers, status, when, start, values, mass, drag, record):
         """Diagonal blocks, minus the sums of the others plus mass, and their inverses."""
-        if (1 << status[0]) & when == 0:
+        if not awaited(status, when):
             return
         thread = cuda.grid(1)
         slice_, lane = thread >> 5, thread & 31

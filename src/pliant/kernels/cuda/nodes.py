@@ -27,6 +27,7 @@ from pliant.kernels.cuda.codes import (
 from pliant.kernels.cuda.reduce import finish, is_last
 from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import (
+    awaited,
     device,
     get,
     lanes_sum3,
@@ -112,10 +113,19 @@ def predict(numbers, status, mass, drag, loads, vectors, pin, pin_start, record,
 
 
 @kernel
+def frames(numbers, x, out):
+    """Where damping finds its frames: positions at the start of the step, unless others were uploaded."""
+    i = cuda.grid(1)
+    if i * 3 >= x.shape[0] or numbers[EXTRAPOLATED] != 0.0:
+        return
+    store3(out, node_place(i), load3(x, node_place(i)))
+
+
+@kernel
 def restart(numbers, status, when, record, x, warm, target, u, xt):
     """Another start of the iterations, with the share of the guess that the step says."""
     i = cuda.grid(1)
-    if (1 << status[0]) & when == 0 or i * 3 >= x.shape[0]:
+    if not awaited(status, when) or i * 3 >= x.shape[0]:
         return
     at, own = node_place(i), record_place(i) + FREE * 32
     for c in range(3):
@@ -130,7 +140,7 @@ def restart(numbers, status, when, record, x, warm, target, u, xt):
 def trial(numbers, status, when, record, x, base, u, xt):
     """u = base + factor times the direction, and where it leads."""
     i = cuda.grid(1)
-    if (1 << status[0]) & when == 0 or i * 3 >= x.shape[0]:
+    if not awaited(status, when) or i * 3 >= x.shape[0]:
         return
     at, own = node_place(i), record_place(i) + X * 32
     for c in range(3):
@@ -144,7 +154,7 @@ def trial(numbers, status, when, record, x, base, u, xt):
 def correct(numbers, status, when, record, x, base, u, xt):
     """u plus the correction that was estimated, from which it is taken back if the step says so."""
     i = cuda.grid(1)
-    if (1 << status[0]) & when == 0 or i * 3 >= x.shape[0]:
+    if not awaited(status, when) or i * 3 >= x.shape[0]:
         return
     at, own = node_place(i), record_place(i) + X * 32
     taking = numbers[TAKING] != 0.0
@@ -160,7 +170,7 @@ def correct(numbers, status, when, record, x, base, u, xt):
 @kernel
 def gather(status, when, start, code, slots, force):
     """Forces (chunks, 3, WARP) of the nodes: sums of their slots, LANES lanes to a node."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     thread = cuda.grid(1)
     slice_, lane = thread >> 5, thread & 31
@@ -259,7 +269,7 @@ def gradient(numbers, status, when, force, mass, drag, stiff, damped, x, u, targ
 
     stiff, damped: stiffness [N/m] and damping [N s/m] around every node; sums [NODE_SUMS][blocks of threads].
     """
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     shared = cuda.shared.array((NODE_SUMS, 8), float64)
     lane, warp, zero = cuda.threadIdx.x & 31, cuda.threadIdx.x >> 5, float64(0.0)

@@ -41,12 +41,6 @@ def put3(mine, at, stride, v):
 
 
 @device
-def cross3(a, b):
-    """a x b"""
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@device
 def dot3(a, b):
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

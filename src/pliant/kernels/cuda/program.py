@@ -2,10 +2,8 @@
 
 from functools import partial
 
-import numpy as np
-
 from pliant.kernels.cuda import codes as c
-from pliant.kernels.cuda import elements, matrix, nodes, plastic, reduce
+from pliant.kernels.cuda import elements, matrix, nodes, reduce
 from pliant.kernels.cuda.arrays import NodeData, SetData
 from pliant.kernels.cuda.codes import mask
 from pliant.kernels.cuda.launches import Launches
@@ -22,13 +20,6 @@ class Program(Launches):
         super().__init__(layout, sets, data, more)
         self.compile()
 
-    def predict(self) -> None:
-        self.room.write(self.numbers, self.host_parameters)
-        self.room.write(self.vectors, self.host_vectors)
-        start = (self.numbers, self.status, self.mass, self.drag, self.loads, self.vectors, self.pin, self.pin_start)
-        motion = (self.record, self.x, self.v, self.previous, self.warm, self.target, self.u, self.xt)
-        nodes.predict[self._over_rows(), 128, self.room.stream](*start, *motion)
-
     def restart(self) -> None:
         motion = (self.record, self.x, self.warm, self.target, self.u, self.xt)
         nodes.restart[self._over_rows(), 128, self.room.stream](self.numbers, self.status, mask(c.START), *motion)
@@ -40,16 +31,6 @@ class Program(Launches):
     def correct(self) -> None:
         motion = (self.record, self.x, self.base, self.u, self.xt)
         nodes.correct[self._over_rows(), 128, self.room.stream](self.numbers, self.status, mask(c.BALANCE), *motion)
-
-    def _over_rows(self) -> int:
-        return -(-self.layout.rows // 128)
-
-    def flow(self) -> None:
-        """The plastic flow of the step."""
-        for _, (material, rotates, first, groups, grid) in self._sets_with(self.flowing):
-            geometry = (self.x, self.tets, self.rest_gradients, self.volume, self.numbers)
-            strains = (self.plastic, self.plastic_before, self.gradients)
-            plastic.flow[grid](material, rotates, first, groups, *geometry, *strains)
 
     def begin(self) -> None:
         """Energies, forces and stiffness blocks at once."""
@@ -96,13 +77,17 @@ class Program(Launches):
         size = self.layout.shared_bytes
         self.solve_kernel[self.shape.blocks, self.shape.threads, self.room.stream, size](*numbers, *motion, *work)
 
-    def iterate(self, first: bool = False, renew: bool = False) -> None:
-        """One iteration of Newton's method, as far as the status lets it; the first has its blocks from the start."""
+    def prepare(self, first: bool, renew: bool) -> None:
+        """The matrix of an iteration."""
         if not first:
             self.blocks()
         self.assemble()
         if renew:
             self.renew()
+
+    def iterate(self, first: bool = False, renew: bool = False) -> None:
+        """One iteration of Newton's method, as far as the status lets it; the first has its blocks from the start."""
+        self.prepare(first, renew)
         self.solve(c.ITERATE)
         self.evaluate(mask(c.TRYING))
         self.balance()
@@ -117,11 +102,6 @@ class Program(Launches):
     def _conclude(self) -> None:
         found = (self.shape.blocks, self.tail, self.totals)
         reduce.conclude[1, 2 * WARP, self.room.stream](self.numbers, self.status, mask(c.ESTIMATE), *found)
-
-    def report(self) -> None:
-        """Numbers and status to the host."""
-        self.room.read(self.numbers, self.host_numbers)
-        self.room.read(self.status, self.host_status)
 
     # ---- graphs
 
@@ -176,13 +156,18 @@ class Program(Launches):
             allow_shared(self.solve_kernel, self.layout.shared_bytes)
             self.solve(c.ITERATE)
 
-    def status_to(self, status: int) -> None:
-        """Sets the status from the host."""
-        self.room.write(self.status, np.array([status, 0], np.int32))
-        self.room.wait()
 
-    def run(self, name: str) -> int:
-        """Launches the graph of a name and waits for it; the status that it leaves."""
-        self.room.launch(self.graphs[name])
-        self.room.wait()
-        return int(self.host_status[0])
+class Constant(Program):
+    """Steps whose matrix depends on their length alone, as of linear elasticity: it is assembled and has its coarse
+    level renewed where a graph says so, and nowhere else."""
+
+    def begin(self) -> None:
+        """Energies and forces."""
+        self.forces(mask(c.START))
+
+    def prepare(self, first: bool, renew: bool) -> None:
+        """The matrix, if it is to be another."""
+        if renew:
+            self.blocks()
+            self.assemble()
+            self.renew()

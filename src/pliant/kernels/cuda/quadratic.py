@@ -13,7 +13,7 @@ from pliant.formulas.hyperelastic import positive_moduli, principal_block, world
 from pliant.formulas.matrix3 import multiply, multiply_vector, transpose_multiply_vector
 from pliant.formulas.svd import nearest_rotation
 from pliant.kernels.cuda.codes import PROJECT, STEP
-from pliant.kernels.cuda.damping import add9
+from pliant.kernels.cuda.damping import add9, store_power
 from pliant.kernels.cuda.elements import (
     is_inverted,
     narrow9,
@@ -23,7 +23,7 @@ from pliant.kernels.cuda.elements import (
     volume_energy,
 )
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, load3, load9, narrow3, put, store3, store9, warp_sum
+from pliant.kernels.cuda.warp import awaited, device, get, load3, load9, narrow3, own_lane, plus, put, store3, store9
 from pliant.kernels.laws import IDENTITY, deform, stiffness_moduli
 
 NODES, POINTS, PAIRS = 10, 4, 45
@@ -67,7 +67,7 @@ def add_forces(force, stress, gradients, group, point, lane):
 def evaluate(law, count, x, nodes, gradients, volume, status, when, first, slots, first_block, blocks, partials):
     """Elements of `count` groups at positions x, as `elements.evaluate`; their slots (groups, 30, WARP) begin at
     `first`."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     t = cuda.grid(1)
     e = n = float64(0.0)
@@ -92,12 +92,9 @@ def evaluate(law, count, x, nodes, gradients, volume, status, when, first, slots
 def prepare(law, count, x, nodes, gradients, volume, numbers, status, when, data):
     """What the stiffness blocks are made of, into data (groups POINTS, DATA, WARP) float32, times h^2 and the volume;
     a thread to a point."""
-    if (1 << status[0]) & when == 0:
+    at, lane = own_lane(status, when, count * POINTS)
+    if at < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * POINTS * 32:
-        return
-    at, lane = t >> 5, t & 31
     group, point = at // POINTS, at % POINTS
     u, s, v, _, _ = deform(law, point_gradient(x, nodes, gradients, group, point, lane), at, lane)
     a, symmetric, skew = stiffness_moduli(law, s, at, lane)
@@ -125,25 +122,14 @@ def pair_of(number):
     return a, number - a * (a - 1) // 2
 
 
-@device
-def plus(v, w):
-    """v + w in float32."""
-    p, q = (v[0] + w[0], v[1] + w[1], v[2] + w[2]), (v[3] + w[3], v[4] + w[4], v[5] + w[5])
-    return narrow9((p[0], p[1], p[2], q[0], q[1], q[2], v[6] + w[6], v[7] + w[7], v[8] + w[8]))
-
-
 @kernel
 def pair_blocks(count, status, when, first, data, out):
     """Stiffness blocks (groups, 9 PAIRS, WARP) float32 that begin at `first`, from the data of the points; a thread to
     a pair of nodes."""
-    if (1 << status[0]) & when == 0:
+    which, lane = own_lane(status, when, count * PAIRS)
+    if which < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * PAIRS * 32:
-        return
-    which, lane = t >> 5, t & 31
-    group, pair = which // PAIRS, which % PAIRS
-    a, b = pair_of(pair)
+    group, (a, b) = which // PAIRS, pair_of(which % PAIRS)
     zero = float32(0.0)
     total = (zero, zero, zero, zero, zero, zero, zero, zero, zero)
     for point in range(POINTS):
@@ -152,7 +138,7 @@ def pair_blocks(count, status, when, first, data, out):
         m, n = load3(data, at + 39 * 32), load3(data, at + 42 * 32)
         moduli = (m[0], m[1], m[2], n[0], n[1], n[2])
         block = principal_block(ga, gb, moduli, load3(data, at + 45 * 32), load3(data, at + 48 * 32))
-        total = plus(total, world_block(load9(data, at), block))
+        total = narrow9(plus(total, world_block(load9(data, at), block)))
     store9(out, first + which * 288 + lane, total)
 
 
@@ -167,9 +153,8 @@ def start_frame(x, nodes, gradients, group, point, lane, rotates):
 def damp(material, rotates, count, x, u, nodes, gradients, volume, numbers, status, when, first, slots, first_block,
          blocks, partials):  # fmt: skip
     """Adds viscous forces as `damping.damp`; material: beta [s], lam, mu [Pa] (groups POINTS, WARP)."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
-    shared = cuda.shared.array(4, float64)
     t, half = cuda.grid(1), float64(0.0)
     if t < count * 32:
         group, lane = t >> 5, t & 31
@@ -189,23 +174,15 @@ def damp(material, rotates, count, x, u, nodes, gradients, volume, numbers, stat
         for k in range(30):
             place = first + (group * 30 + k) * 32 + lane
             put(slots, place, get(slots, place) + force[k])
-    half = warp_sum(half)
-    if cuda.threadIdx.x & 31 == 0:
-        put(shared, cuda.threadIdx.x >> 5, half)
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        put(partials, 2 * blocks + first_block + cuda.blockIdx.x, shared[0] + shared[1] + shared[2] + shared[3])
+    store_power(partials, first_block, blocks, half)
 
 
 @kernel
 def prepare_damping(material, rotates, count, x, nodes, gradients, volume, numbers, status, when, data):
     """What the blocks of damping are made of, into data (groups POINTS, DAMPING_DATA, WARP) float32."""
-    if (1 << status[0]) & when == 0:
+    at, lane = own_lane(status, when, count * POINTS)
+    if at < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * POINTS * 32:
-        return
-    at, lane = t >> 5, t & 31
     group, point = at // POINTS, at % POINTS
     r = start_frame(x, nodes, gradients, group, point, lane, rotates)
     out, g = at * DAMPING_DATA * 32 + lane, at * 3 * NODES * 32 + lane
@@ -219,14 +196,10 @@ def prepare_damping(material, rotates, count, x, nodes, gradients, volume, numbe
 @kernel
 def damping_blocks(count, status, when, first, data, out):
     """Adds h beta times the warped stiffness to the blocks; a thread to a pair of nodes."""
-    if (1 << status[0]) & when == 0:
+    which, lane = own_lane(status, when, count * PAIRS)
+    if which < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * PAIRS * 32:
-        return
-    which, lane = t >> 5, t & 31
-    group, pair = which // PAIRS, which % PAIRS
-    a, b = pair_of(pair)
+    group, (a, b) = which // PAIRS, pair_of(which % PAIRS)
     for point in range(POINTS):
         at = (group * POINTS + point) * DAMPING_DATA * 32 + lane
         lam, mu = get(data, at + 30 * 32), get(data, at + 31 * 32)

@@ -5,7 +5,7 @@ from numba import cuda, float64
 from pliant.kernels.cuda.codes import NODE_SUMS, NUMBERS, T_SLOPE, TAIL_SUMS
 from pliant.kernels.cuda.decisions import estimated, evaluated
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, warp_sum
+from pliant.kernels.cuda.warp import awaited, device, get, warp_sum
 
 # Threads of a block, and the sums that it makes.
 THREADS = 256
@@ -75,7 +75,7 @@ def finish(numbers, status, blocks, partials, sums, tail_blocks, tail, totals):
 @kernel
 def conclude(numbers, status, when, tail_blocks, tail, totals):
     """After an estimate of the next correction. Two warps."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     n, sums = cuda.shared.array(NUMBERS, float64), cuda.shared.array(NODE_SUMS, float64)
     tid, total = cuda.threadIdx.x, float64(0.0)

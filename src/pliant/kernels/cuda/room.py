@@ -29,7 +29,7 @@ class Room:
         self.stream = cuda.external_stream(int(self._stream))
         self.device_id = int(cuda.get_current_device().id)
         self.bytes = 0
-        self._graphs, self._lent = [], {}
+        self._graphs, self._lent, self.moved = [], {}, 0
 
     def __del__(self):
         for graph in getattr(self, "_graphs", []):
@@ -54,10 +54,16 @@ class Room:
     def lend(self, name: str, array: np.ndarray, dtype):
         """A copy of a host array at the beginning of an array that all of this name use, one after the other."""
         host = np.ascontiguousarray(array, dtype=dtype).ravel()
-        found = self._lent.get(name)
-        if found is None or found.size < host.size:
-            found = self._lent[name] = self.zeros(2 * host.size, dtype)
+        found = self.reserve(name, host.size, dtype)
         self.write(found, host)
+        return found
+
+    def reserve(self, name: str, count: int, dtype):
+        """The array that all of this name use, of at least so many numbers."""
+        found = self._lent.get(name)
+        if found is None or found.size < count:
+            found = self._lent[name] = self.zeros(2 * count, dtype)
+            self.moved += 1  # graphs with the old one are no good any more
         return found
 
     def clear(self, target) -> None:

@@ -18,7 +18,6 @@ from pliant.kernels.cuda.pcg import (
     SW,
     SX,
     SZ,
-    cross3,
     dot3,
     free_part,
     get3,
@@ -30,7 +29,7 @@ from pliant.kernels.cuda.pcg import (
 )
 from pliant.kernels.cuda.ptx import store4
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, lanes_sum3, load3, node_place, put, store3, warp_sum
+from pliant.kernels.cuda.warp import cross3, device, get, lanes_sum3, load3, node_place, put, store3, warp_sum
 
 
 @cache

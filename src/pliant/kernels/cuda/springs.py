@@ -5,9 +5,10 @@ from numba import cuda, float64
 
 from pliant.formulas.springs import spring_axis, spring_block, spring_moduli
 from pliant.kernels.cuda.codes import PROJECT, STEP
+from pliant.kernels.cuda.damping import store_power
 from pliant.kernels.cuda.elements import narrow9, store_sums
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import device, get, load3, put, store9, warp_sum
+from pliant.kernels.cuda.warp import awaited, device, get, load3, own_lane, put, store9
 
 
 @device
@@ -31,7 +32,7 @@ def pull_ends(slots, at, f, add):
 def evaluate(count, x, nodes, stiffness, rest, status, when, first, slots, first_block, blocks, partials):
     """Springs of `count` groups at positions x: slots of the gradient of k/2 (L - L0)^2, which begin at `first`, and
     energies into partials; stiffness [N/m] and rest length [m] (groups, WARP)."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
     t, e = cuda.grid(1), float64(0.0)
     if t < count * 32:
@@ -48,9 +49,8 @@ def evaluate(count, x, nodes, stiffness, rest, status, when, first, slots, first
 def damp(count, x, u, nodes, damping, numbers, status, when, first, slots, first_block, blocks, partials):
     """Adds viscous forces along the axes at positions x; h times half their power into partials [2]; damping
     [N s/m] (groups, WARP)."""
-    if (1 << status[0]) & when == 0:
+    if not awaited(status, when):
         return
-    shared = cuda.shared.array(4, float64)
     t, half = cuda.grid(1), float64(0.0)
     if t < count * 32:
         group, lane = t >> 5, t & 31
@@ -60,24 +60,17 @@ def damp(count, x, u, nodes, damping, numbers, status, when, first, slots, first
         pull = get(damping, t) * rate
         half = 0.5 * numbers[STEP] * pull * rate
         pull_ends(slots, first + group * 192 + lane, (pull * n[0], pull * n[1], pull * n[2]), True)
-    half = warp_sum(half)
-    if cuda.threadIdx.x & 31 == 0:
-        put(shared, cuda.threadIdx.x >> 5, half)
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        put(partials, 2 * blocks + first_block + cuda.blockIdx.x, shared[0] + shared[1] + shared[2] + shared[3])
+    store_power(partials, first_block, blocks, half)
 
 
 @kernel
 def pair_blocks(count, x, start, nodes, stiffness, rest, damping, numbers, status, when, first, out):
     """h^2 times the block between both ends of every spring at positions x, and h times that of its damping along the
     axes at positions `start`; they begin at `first`."""
-    if (1 << status[0]) & when == 0:
+    group, lane = own_lane(status, when, count)
+    if group < 0:
         return
-    t = cuda.grid(1)
-    if t >= count * 32:
-        return
-    group, lane, h = t >> 5, t & 31, numbers[STEP]
+    t, h = cuda.grid(1), numbers[STEP]
     n, length = spring_axis(ends(x, nodes, group, lane))
     along, across = spring_moduli(length, get(rest, t), get(stiffness, t))
     across = max(across, 0.0) if numbers[PROJECT] != 0.0 else across

@@ -57,6 +57,19 @@ def store9(a, at, v):
 
 
 @device
+def plus(a, b):
+    """a + b, nine numbers."""
+    p, q = (a[0] + b[0], a[1] + b[1], a[2] + b[2]), (a[3] + b[3], a[4] + b[4], a[5] + b[5])
+    return (p[0], p[1], p[2], q[0], q[1], q[2], a[6] + b[6], a[7] + b[7], a[8] + b[8])
+
+
+@device
+def cross3(a, b):
+    """a x b"""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@device
 def narrow3(v):
     """Three numbers as float32."""
     return (float32(v[0]), float32(v[1]), float32(v[2]))
@@ -84,6 +97,20 @@ def lanes_sum3(v, lanes):
         c += cuda.shfl_xor_sync(FULL, c, o)
         o //= 2
     return a, b, c
+
+
+@device
+def awaited(status, when):
+    """Whether the step waits for what runs in these statuses (bits)."""
+    return (1 << status[0]) & when != 0
+
+
+@device
+def own_lane(status, when, groups):
+    """Group and lane of this thread among so many groups; the group is -1 if there is none for it to do."""
+    thread = cuda.grid(1)
+    there = awaited(status, when) and thread < groups * 32
+    return (thread >> 5 if there else -1), thread & 31
 
 
 @device

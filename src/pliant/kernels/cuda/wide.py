@@ -15,7 +15,7 @@ from pliant.kernels.cuda.matrix import masked_inverse, symmetric, times
 from pliant.kernels.cuda.nodes import record_place
 from pliant.kernels.cuda.passes import OVER, dot, load_block, load_row, store_row
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import get, load3, put, store3, warp_sum
+from pliant.kernels.cuda.warp import device, get, load3, put, store3, warp_sum
 
 # Rigid triples of a row block, linear and angular: couplings of two joints hold four bodies.
 BODY_ENTRIES = 8
@@ -62,6 +62,18 @@ def rates(flags, counts, which, start, node, jacobian, u, out):
         store_row(out[column], 3 * q, (t0, t1, t2))
 
 
+@device
+def row_times(matrix, row, width, count, vector, lane, out):
+    """A row of a matrix (., width) times `count` numbers, by a warp."""
+    value, k = float32(0.0), lane
+    while k < count:
+        value += get(matrix, row * width + k) * get(vector, k)
+        k += 32
+    value = warp_sum(value)
+    if lane == 0:
+        put(out, row, value)
+
+
 @kernel
 def respond(flags, counts, width, matrix, rate, out):
     """y = E t of the rigid bodies: matrix (., width) times the rates, a warp to a number."""
@@ -71,13 +83,7 @@ def respond(flags, counts, width, matrix, rate, out):
     row, lane = thread >> 5, thread & 31
     if row >= counts[BODIES]:
         return
-    value, k = float32(0.0), lane
-    while k < 3 * counts[BLOCKS]:
-        value += get(matrix, row * width + k) * get(rate, k)
-        k += 32
-    value = warp_sum(value)
-    if lane == 0:
-        put(out, row, value)
+    row_times(matrix, row, width, 3 * counts[BLOCKS], rate, lane, out)
 
 
 @kernel
@@ -122,13 +128,7 @@ def weigh(flags, counts, width, matrix, rate, out):
     row, lane = thread >> 5, thread & 31
     if row >= 3 * counts[STIFF]:
         return
-    value, k = float32(0.0), lane
-    while k < 3 * counts[STIFF]:
-        value += get(matrix, row * width + k) * get(rate, k)
-        k += 32
-    value = warp_sum(value)
-    if lane == 0:
-        put(out, row, value)
+    row_times(matrix, row, width, 3 * counts[STIFF], rate, lane, out)
 
 
 @kernel

@@ -33,7 +33,12 @@ class DrivenElements:
         self.plastic = plastic
 
     def take_frames(self, x: np.ndarray, rotation) -> None:
-        """Damping acts in the frames at the start of the step, which the device finds itself."""
+        """Let damping act in the frames at x (n, 3), which the device finds itself."""
+        self.program.take_frames(x)
+
+    def take_frames_ahead(self, x: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> None:
+        """The same; no element holds on to bodies at a position and rotation."""
+        self.program.take_frames(x)
 
     def take_bodies(self, state) -> None:
         """No element holds on to rigid bodies."""

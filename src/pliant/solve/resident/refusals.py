@@ -3,10 +3,15 @@
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.solve.options import Newton
+from pliant.solve.options import Dual, Explicit, Linear, Newton
 
-# Linear solvers that mean conjugate gradients with two levels.
-LINEAR = ("auto", "pcg")
+# What options may be: of Newton's and of linear steps conjugate gradients with two levels.
+OPTIONS = {
+    "Newton": {"linear": ("auto", "pcg")},
+    "Dual": {"method": ("mprgp",), "eliminate": (False,)},
+    "Linear": {"factor": ("cg",), "mass": ("lumped",)},
+    "Explicit": {"method": ("symplectic",)},
+}
 # Nodes and points of the elements that there are kernels for: tets of four and of ten nodes, springs.
 KINDS = ((4, 1), (10, 4), (2, 0))
 # Rigid bodies that move, whose part of linear systems is dense.
@@ -15,18 +20,29 @@ MOST_RIGID = 128
 
 def refuse_beyond_cuda(options, model) -> None:
     """Raise a SceneError for the first thing in options or model that device "cuda" does not do yet."""
-    found = _of_options(options) or _of_bodies(model) or _of_elements(model)
-    if not found and options.integrator == "bdf2" and model.elements.plastic:  # creep is a step of first order
+    found = _of_options(options)
+    if isinstance(options, Dual):
+        return _refuse(found)
+    found = found or _of_bodies(model) or _of_elements(model) or _of_rows(options, model)
+    second_order = getattr(options, "integrator", "euler") == "bdf2"
+    if not found and second_order and model.elements.plastic:  # creep is a step of first order
         raise SceneError("pliant.Newton(integrator='bdf2') does not take plasticity; use integrator='euler'")
+    _refuse(found)
+
+
+def _refuse(found: str) -> None:
     if found:
         raise SceneError(f"device 'cuda' does not do {found} yet; use device='cpu'")
 
 
 def _of_options(options) -> str:
-    if not isinstance(options, Newton):
-        return f"pliant.{type(options).__name__}, but pliant.Newton"
-    if options.linear not in LINEAR:
-        return f"pliant.Newton(linear={options.linear!r}), but {' and '.join(map(repr, LINEAR))}"
+    if not isinstance(options, Newton | Dual | Linear | Explicit):
+        return f"pliant.{type(options).__name__}, but pliant.{', pliant.'.join(OPTIONS)}"
+    name = type(options).__name__
+    for option, allowed in OPTIONS[name].items():
+        value = getattr(options, option)
+        if value not in allowed:
+            return f"pliant.{name}({option}={value!r}), but {' and '.join(map(repr, allowed))}"
     return ""
 
 
@@ -38,6 +54,18 @@ def _of_bodies(model) -> str:
     free = int(np.sum(~model.static)) if len(model.static) else 0
     if free > MOST_RIGID:
         return f"more than {MOST_RIGID} rigid bodies that move, and there are {free}"
+    return ""
+
+
+def _of_rows(options, model) -> str:
+    if isinstance(options, Newton):
+        return ""
+    names = {"joints": model.joint_names, "rigid bodies": model.rigid_names}
+    for what, own in names.items():
+        if own:
+            return f"{what}, such as {own[0]!r}, with pliant.{type(options).__name__}, but with pliant.Newton"
+    if needs_host(model):
+        return f"pressures and contacts with pliant.{type(options).__name__}, but with pliant.Newton"
     return ""
 
 
