@@ -10,11 +10,9 @@ import pytest
 
 from random_mechanisms import run
 
-SEEDS = (0, 1, 2, 3, 4, 5, 8, 9, 10, 11)
+SEEDS = (0, 1, 2, 3, 4, 8, 9, 10, 11, 80)
 # Seeds that fail, by cause.
 CAUSES: dict[str, tuple[int, ...]] = {
-    # rows that are linear in a step, and drift control that stops at a part of what a light link reaches
-    "gaps of linear rows": (7, 13, 57, 64, 92, 128, 226, 249, 256),
     # energy with eliminated rows, not yet looked into
     "unsorted": (135,),
 }

@@ -316,6 +316,9 @@ def use_threads(count: int):
     """Run with that many threads, then as before."""
     check_threads()
     before = numba.get_num_threads()
+    if before == count:
+        yield
+        return
     numba.set_num_threads(count)
     try:
         yield

@@ -279,7 +279,9 @@ def _free(joint, anchor: Anchorer) -> dict[str, tuple]:
     if not joint.coordinates:
         return {}
     sides = _sides(joint, anchor, axis_quaternion(joint.axis))
-    return {name: (KINDS[name], *sides) for name in joint.coordinates}
+    # where nothing holds axes together, what tilts by a right angle still has a twist
+    kinds = KINDS | ({"angle": rows.TWIST} if isinstance(joint, Torsion) else {})
+    return {name: (kinds[name], *sides) for name in joint.coordinates}
 
 
 def _coordinates(joint, places: dict) -> list[Block]:

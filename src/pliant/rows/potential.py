@@ -93,10 +93,10 @@ class RowPotential:
         tilting: Tilting,
     ):
         """mobility (triples, 6): inverse mass of every triple, with what its elements hold it by; loose: the same as if
-        nothing were prescribed. softness (joint slices, 3, LANES): compliance of rigid joints relative to their
-        mobility; contacts: of the normal and tangent rows of contacts, and more (rows.softness). shift (slices, 3,
-        LANES): impulses [N s] to start from; rolling: which rows are torques of contacts; tilting: which last rows are
-        tilts of triangles."""
+        nothing were prescribed, without rows where no node is. softness (joint slices, 3, LANES): compliance of rigid
+        joints relative to their mobility; contacts: of the normal and tangent rows of contacts, and more
+        (rows.softness). shift (slices, 3, LANES): impulses [N s] to start from; rolling: which rows are torques of
+        contacts; tilting: which last rows are tilts of triangles."""
         self.rolling, self.tilting = rolling, tilting
         self.first_tilt = rows.slices - tilting.rows.slices
         self.rows, self.joints, self.device = rows, joints, joints.device

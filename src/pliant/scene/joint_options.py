@@ -1,6 +1,8 @@
 """What every joint has, and the world as one side of one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from math import inf
 
 from pliant.checks import flag, label, number, number_or_infinity, refusal, shown, unit_vector, vector
@@ -25,6 +27,21 @@ class World:
 world = World()
 
 
+def _naming(check: Callable) -> Callable:
+    """A check of a joint whose errors begin with its name, if it has one."""
+
+    @wraps(check)
+    def checked(joint) -> None:
+        try:
+            check(joint)
+        except SceneError as error:
+            if isinstance(joint.name, str) and joint.name and repr(joint.name) not in str(error):
+                error.args = (f"joint {joint.name!r}: {error}", *error.args[1:])
+            raise
+
+    return checked
+
+
 @dataclass(eq=False, kw_only=True)
 class JointOptions(Sealed):
     """What every joint has.
@@ -40,6 +57,12 @@ class JointOptions(Sealed):
     break_torque: float = inf
     collide: bool = False
     name: str | None = None
+
+    def __init_subclass__(cls, **options):
+        """Let what is wrong with a joint that has a name say the name."""
+        super().__init_subclass__(**options)
+        if "__post_init__" in vars(cls):
+            cls.__post_init__ = _naming(cls.__post_init__)
 
     @classmethod
     def kind_name(cls) -> str:

@@ -136,7 +136,7 @@ class Plane:
 class Mesh:
     """A closed triangle mesh, from a file or from arrays; mass properties by exact volume integrals.
 
-    The body's origin is the mesh's centre of mass: the surface is shifted there when the body is built.
+    The body's `position` is that of the origin of the mesh's own coordinates; it turns about its centre of mass.
     """
 
     path: str | Path | None = None

@@ -130,7 +130,8 @@ def soften_rows(
     """Mobilities of rows, which of them are rigid, and the compliances that they get (slices, 3, LANES); those of
     others stay. A row that can move nothing gets no impulse to speak of.
 
-    inverse_mass, loose_mass (triples, 6): with, and as if without, what is prescribed. joint_softness (joint slices, 3,
+    inverse_mass, loose_mass (triples, 6): with, and as if without, what is prescribed; the latter has no rows where no
+    node is. joint_softness (joint slices, 3,
     LANES), normal_softness, tangent_softness: compliances relative to mobilities; of contacts, whose slices end at
     first_torque, they are at most `lightest` times what they are by the least mobility of a normal row, and those of
     contacts that touch no node are `firmness` times as large.
@@ -138,7 +139,10 @@ def soften_rows(
     joint_slices, slices = joint_softness.shape[0], start.shape[0] - 1
     without_pins = np.empty(mobility_out.shape)
     row_mobilities(start, triples, jacobian, inverse_mass, mobility_out)
-    row_mobilities(start, triples, jacobian, loose_mass, without_pins)
+    if loose_mass.shape[0]:
+        row_mobilities(start, triples, jacobian, loose_mass, without_pins)
+    else:
+        without_pins[:] = mobility_out
     least = np.inf
     for s in range(slices):
         for row in range(3):

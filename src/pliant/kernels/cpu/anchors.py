@@ -8,32 +8,32 @@ from pliant.formulas.coordinates import face_frame, face_turns
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point
 from pliant.formulas.matrix3 import add, multiply, multiply_vector, negative, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
-from pliant.jit import kernel
+from pliant.jit import formula
 from pliant.kernels.joints import BODY, FACE, NODE
 
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-@kernel
+@formula
 def vector_at(a, i):
     """Row i of (n, 3) as a tuple."""
     return (a[i, 0], a[i, 1], a[i, 2])
 
 
-@kernel
+@formula
 def quaternion_at(a, i):
     """Row i of (n, 4) as a tuple."""
     return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
 
 
-@kernel
+@formula
 def anchor_at(anchors, k):
     """The anchor k as a tuple."""
     index = (anchors.held[k, 0], anchors.held[k, 1], anchors.held[k, 2])
     return anchors.kind[k], index, vector_at(anchors.local, k), anchors.offset[k], quaternion_at(anchors.frame, k)
 
 
-@kernel
+@formula
 def anchor_point(anchor, x, body_position, body_rotation):
     """World position of an anchor, and of a rigid body its arm from the centre of mass."""
     kind, index, local, offset, _ = anchor
@@ -48,7 +48,7 @@ def anchor_point(anchor, x, body_position, body_rotation):
     return local, local
 
 
-@kernel
+@formula
 def anchor_frame(anchor, x, body_rotation):
     """The joint's frame (9, axes in columns) on the side of an anchor; nodes have none of their own."""
     kind, index, _, _, frame = anchor
@@ -60,7 +60,7 @@ def anchor_frame(anchor, x, body_rotation):
     return quaternion_matrix(frame)
 
 
-@kernel
+@formula
 def store(jacobian, triples, entry, lane, triple, j):
     """Write the Jacobian (9) of a triple."""
     triples[entry, lane] = triple
@@ -68,13 +68,13 @@ def store(jacobian, triples, entry, lane, triple, j):
         jacobian[entry, c, lane] = j[c]
 
 
-@kernel
+@formula
 def _add(jacobian, entry, lane, j):
     for c in range(9):
         jacobian[entry, c, lane] += j[c]
 
 
-@kernel
+@formula
 def store_point(anchor, arm, rows, x, entry, lane, triples, jacobian):
     """Write `rows` (9) times the Jacobians of an anchor's velocity; returns the next free entry. arm: of a rigid
     body."""
@@ -100,7 +100,7 @@ def store_point(anchor, arm, rows, x, entry, lane, triples, jacobian):
     return entry
 
 
-@kernel
+@formula
 def add_turn(anchor, rows, x, entry, lane, jacobian):
     """Add `rows` (9) times the Jacobians of an anchor's angular velocity to what `store_point` wrote at `entry`."""
     kind, index, _, _, _ = anchor
@@ -113,7 +113,7 @@ def add_turn(anchor, rows, x, entry, lane, jacobian):
         _add(jacobian, entry + 2, lane, multiply(rows, turns[2]))
 
 
-@kernel
+@formula
 def store_turn(anchor, rows, x, entry, lane, triples, jacobian):
     """Write `rows` (9) times the Jacobians of the angular velocity of an anchor; returns the next free entry."""
     kind, index, _, _, _ = anchor

@@ -137,13 +137,14 @@ def row_errors(
         for c in range(3):
             inverse[i, c] = weight[i, c]
     row_mobilities(start, triples, jacobian, inverse, mobility)
-    row_rates(start, triples, jacobian, u, rate)
+    joints = joint_rate.shape[0]
+    row_rates(start[joints:], triples, jacobian, u, rate[joints:])
     largest, total = 0.0, 0.0
     for s in range(impulse.shape[0]):
         for row in range(3):
             for lane in range(LANES):
                 largest = max(largest, mobility[s, row, lane])
-                if s < joint_rate.shape[0]:
+                if s < joints:
                     rate[s, row, lane] = joint_rate[s, row, lane]
     for s in range(impulse.shape[0]):
         for row in range(3):

@@ -8,7 +8,6 @@ from pliant.formulas.matrix3 import (
     add,
     cross,
     dot,
-    multiply,
     multiply_vector,
     negative,
     norm,
@@ -18,7 +17,7 @@ from pliant.formulas.matrix3 import (
     transpose_multiply_vector,
 )
 from pliant.formulas.rotation import inverse_turn_jacobian, quaternion_matrix, turn_jacobian
-from pliant.jit import kernel
+from pliant.jit import formula, kernel
 from pliant.kernels.cpu.anchors import (
     UNIT,
     add_turn,
@@ -53,7 +52,7 @@ from pliant.kernels.joints import (
 BACK = (-1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
 
 
-@kernel
+@formula
 def fill_turning(blocks, k, x, rotation, triples, jacobian):
     """Rows of a block between orientations; returns its errors [rad]."""
     lane, entry, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
@@ -81,7 +80,7 @@ def fill_turning(blocks, k, x, rotation, triples, jacobian):
     return error
 
 
-@kernel
+@formula
 def fill_points(blocks, k, x, position, rotation, triples, jacobian):
     """Rows of a block between points: held together, or on a line or in a plane of side a; returns its errors [m]."""
     lane, first, family = blocks.lane[k], blocks.start[blocks.slice[k]], blocks.family[k]
@@ -127,7 +126,7 @@ def _fill_distance(blocks, k, x, position, rotation, tangents, triples, jacobian
     return (s * length + blocks.rest[k, 0], 0.0, 0.0)
 
 
-@kernel
+@formula
 def _fill_coordinate(blocks, k, near, x, position, rotation, triples, jacobian):
     """Rows of a block on the coordinate of a joint, or on two in a ratio; returns its errors [m or rad]."""
     lane, entry = blocks.lane[k], blocks.start[blocks.slice[k]]
@@ -180,16 +179,22 @@ def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples
 def follow_turns(start, triples, node_count, turn, jacobian_inout):
     """Angular columns of J times T(turn) of their bodies (b, 3): Jacobians for turns from where the step began (theory
     section 2)."""
+    turns = np.empty((turn.shape[0], 9))
+    for b in range(turn.shape[0]):
+        own = turn_jacobian(vector_at(turn, b))
+        for c in range(9):
+            turns[b, c] = own[c]
     for entry in range(start[-1]):
         for lane in range(triples.shape[1]):
             place = triples[entry, lane] - node_count
             if place < 0 or place % 2 == 0:
                 continue
-            j = jacobian_inout[entry, :, lane]
-            new = (j[0], j[1], j[2], j[3], j[4], j[5], j[6], j[7], j[8])
-            new = multiply(new, turn_jacobian(vector_at(turn, place // 2)))
-            for c in range(9):
-                jacobian_inout[entry, c, lane] = new[c]
+            b = place // 2
+            for r in range(0, 9, 3):
+                j0, j1 = jacobian_inout[entry, r, lane], jacobian_inout[entry, r + 1, lane]
+                j2 = jacobian_inout[entry, r + 2, lane]
+                for c in range(3):
+                    jacobian_inout[entry, r + c, lane] = j0 * turns[b, c] + j1 * turns[b, 3 + c] + j2 * turns[b, 6 + c]
 
 
 @kernel
@@ -204,7 +209,7 @@ def late_torques(turn, torque_inout):
             torque_inout[b, c] = late[c] - seen[c]
 
 
-@kernel
+@formula
 def _add_turning(anchor, impulse, jacobian, entry, lane, h, rotation, out):
     """Adds h^2 times the stiffness against turning (6) of a body pulled at an anchor, whose Jacobians stand at an
     entry, by the impulse (3) of its block; returns the next entry."""
@@ -223,7 +228,7 @@ def _add_turning(anchor, impulse, jacobian, entry, lane, h, rotation, out):
     return entry + 1 if kind == NODE else entry
 
 
-@kernel
+@formula
 def holds_points(blocks, k):
     """Whether the forces of a block act at its anchors."""
     family = blocks.family[k]
@@ -287,7 +292,7 @@ def coordinate_rates(free, which, near, x, body_position, body_rotation, velocit
             out[k] += dot((jacobian[entry, 0, 0], jacobian[entry, 1, 0], jacobian[entry, 2, 0]), u)
 
 
-@kernel
+@formula
 def _spin_of(anchor, node_count, velocity):
     """Angular velocity of what an anchor holds on to, and whether it is known: a face has none of its own."""
     kind, index, _, _, _ = anchor

@@ -2,7 +2,7 @@
 
 from pliant.formulas.matrix3 import dot
 from pliant.formulas.rotation import quaternion_matrix
-from pliant.jit import kernel
+from pliant.jit import formula, kernel
 from pliant.kernels.cpu.anchors import quaternion_at, vector_at
 
 
@@ -34,7 +34,7 @@ def inertia_blocks(inertia, rotation, static, spin, diagonal, values_out, right_
     size_out[last] = 0.0
 
 
-@kernel
+@formula
 def _side(jacobian, place, lane, row):
     if place < 0:
         return (0.0, 0.0, 0.0)
@@ -52,6 +52,8 @@ def add_spin_rows(
         weight = stiff * max(size[i], size[j])
         for row in range(3):
             first, second = _side(jacobian, place_a[k], lane, row), _side(jacobian, place_b[k], lane, row)
+            if dot(first, first) + dot(second, second) == 0.0:
+                continue
             rate = 0.0
             if size[i] == 0.0:
                 rate += dot(first, vector_at(fixed, i))

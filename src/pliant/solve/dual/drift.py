@@ -15,10 +15,10 @@ from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
 from pliant.solve.problem import Problem, Solution
 
-# Gaps below this part of the joint's arms are left to the next step; of stiff springs less, by their energy.
-TOLERATED_GAP, STIFFEST = 1e-3, 1e-2
-# A projection is repeated, up to so many times, while a gap is larger than this part of them.
-LARGE_GAP, MAX_PROJECTIONS = 1e-2, 4
+# Gaps below this part of the joint's arms are left to the next step, of stiff springs less, by their energy. A
+# projection is repeated, up to so many times, while a gap is larger than the second part of them. A solver for which
+# closing them is cheap says less (`gap_parts`).
+TOLERATED_GAP, LARGE_GAP, MAX_PROJECTIONS, STIFFEST = 1e-3, 1e-2, 4, 1e-2
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same, and what it pushes things that touch into each other by.
 STRAYED, OPEN = 0.05, 5e-3
@@ -40,10 +40,11 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
         return state
     rows, error = _rows_at(blocks, state, h)
     meant, measure = _meant(problem, solution), _measures(problem)
-    held, rigid = np.isfinite(measure), LARGE_GAP / TOLERATED_GAP * blocks.reach
+    tolerated, large_gap = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP))
+    held, rigid = np.isfinite(measure), large_gap / tolerated * blocks.reach
     large = _relative(blocks, error - meant, blocks.reach, held) / STRAYED
     for _ in range(MAX_PROJECTIONS):
-        if not _relative(blocks, error - meant, measure, held) > TOLERATED_GAP:
+        if not _relative(blocks, error - meant, measure, held) > tolerated:
             break
         rows.target[:] = (meant - error) / h
         move, used = solver.close_gaps(problem, state, rows.between(0, blocks.equality_slices))

@@ -19,7 +19,7 @@ from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
-from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, GapFactors, softened, stiff_elements
+from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, FACTOR_GAPS, GapFactors, softened, stiff_elements
 from pliant.solve.dual.solver import RIGID, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -28,6 +28,8 @@ from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
 
 class EliminatedSolver(DualSolver):
     """Factorises the primal matrix once a step, in float64, and solves for the impulses of the contacts alone."""
+
+    gap_parts = FACTOR_GAPS
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)

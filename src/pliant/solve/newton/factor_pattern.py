@@ -28,6 +28,17 @@ class FactorPattern:
         index, transposed, found = self.pattern.look_up(first, second)
         return np.where(transposed, -2 - index, index), found
 
+    def joint_pairs(self, joints: Rows) -> np.ndarray:
+        """Pairs (m, 5) of entries of one block of joints whose product belongs to an upper block: the two entries,
+        slice and lane, and that block. Two entries of one triple count in both orders."""
+        first, second, i, j, place = entry_pairs(joints)
+        both = np.flatnonzero((first != second) & (i == j))
+        first, second = np.concatenate([first, second[both]]), np.concatenate([second, first[both]])
+        place, (i, j) = np.concatenate([place, place[both]]), (np.concatenate([each, each[both]]) for each in (i, j))
+        index, transposed, _ = self.pattern.look_up(i, j)
+        ends = np.where(transposed[:, None], np.stack([second, first], axis=1), np.stack([first, second], axis=1))
+        return np.column_stack([ends, place, index]).astype(np.int64)
+
     def factorise(self, blocks, mass, rows: Rows, curvature):
         """Numbers of the factors L D L^T."""
         return factor(self.pattern, self.assemble_upper(blocks, mass, rows, curvature))

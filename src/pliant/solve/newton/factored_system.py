@@ -21,6 +21,7 @@ class FactoredSystem:
         self.indefinite, self.device, self.free = False, model.device, model.free_triples
         self.kernels, self.dot = model.device.linalg, model.device.linalg.triples.dot
         self.places = FactorPattern(model, joints, self.free)
+        self.pairs = self.places.joint_pairs(joints)
         self.values = np.empty((len(self.places.pattern.row), 3, 3))
         self.inverse, self.factors = np.empty((model.triple_count, 6)), None
 
@@ -36,9 +37,9 @@ class FactoredSystem:
         """Matrix and factors from mass blocks (n, 3, 3) and the rows' curvatures G; prescribed components are unit
         rows."""
         pattern, self.jacobian, self.mass = self.places.pattern, rows.jacobian.copy(), mass
-        places = (pattern.order, pattern.place, pattern.column_start, pattern.row, self.places.diagonal_blocks)
-        table = (rows.start, rows.triples, rows.jacobian, curvature)
-        self.kernels.scatter.assemble_rows(*places, mass, *table, self.free, self.values, self.inverse)
+        places = (pattern.order, pattern.column_start, pattern.row, self.places.diagonal_blocks, self.pairs)
+        numbers = (mass, rows.jacobian, curvature, self.free)
+        self.kernels.scatter.assemble_pairs(*places, *numbers, self.values, self.inverse)
         self.factors = factor(pattern, self.values, self.factors)
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:

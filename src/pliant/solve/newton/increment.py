@@ -155,10 +155,9 @@ class Increment:
         return self.h * float((lacking / self.model.colliders.size_of(rows.contacts)).max())
 
     def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`_mobility`, and the same as if nothing were pinned."""
+        """`_mobility`, and the same as if nothing were pinned, or nothing where there are no nodes."""
         if not self.model.node_count:
-            own = self._mobility(inverse_mass) if self.elements.count else inverse_mass
-            return own, own
+            return self._mobility(inverse_mass) if self.elements.count else inverse_mass, inverse_mass[:0]
         model, loose = self.model, inverse_mass.copy()
         loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + self.h * model.node_mass_damping)))[:, None]
         return self._mobility(inverse_mass), self._mobility(loose)

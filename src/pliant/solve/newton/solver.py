@@ -15,6 +15,7 @@ from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.minimise import Point, minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
+from pliant.solve.newton.straight import Straight
 from pliant.solve.newton.touching import shares_before_meeting
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
@@ -45,18 +46,21 @@ class NewtonSolver:
         self.system = _system(options.linear, model, state, direct_work)
         self.softness = joint_softness(model, self.system.dtype)
         self.elements = ElementPotential(model.elements, model.node_count)
+        fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
+        self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of an implicit step, impulses, and what it took."""
+        if self.straight:
+            solution = self.straight.solve(problem, self._warm(problem, problem.prediction.u))
+            if solution is not None:
+                return solution
         potential = self._potential(problem)
-        predicted = potential.predicted
-        change = problem.state.memory.get(self.name, {}).get("change")
-        start = predicted if change is None else predicted + self.system.free * change
-        start = self._turning_little(problem, start)
-        change = predicted - problem.state.velocity_triples()
-        criterion = StepCriterion(potential, self.system, problem.before, change)
+        start = self._warm(problem, potential.predicted)
+        kick = potential.predicted - problem.state.velocity_triples()
+        criterion = StepCriterion(potential, self.system, problem.before, kick)
         return self._solution(problem, potential, *self._minimise(potential, start, criterion))
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
@@ -67,6 +71,11 @@ class NewtonSolver:
         start = self._static_start(potential, problem.prediction.u)
         solution = self._solution(problem, potential, *self._minimise(potential, start, criterion))
         return solution, max(motion, criterion.motion)
+
+    def _warm(self, problem: Problem, predicted: np.ndarray) -> np.ndarray:
+        """Where iterations begin: what outer forces alone do, changed as in the step before."""
+        change = problem.state.memory.get(self.name, {}).get("change")
+        return self._turning_little(problem, predicted if change is None else predicted + self.system.free * change)
 
     def _turning_little(self, problem: Problem, start: np.ndarray) -> np.ndarray:
         """The start, or a velocity on the way to it that turns no body by much more than its present one does."""

@@ -58,17 +58,32 @@ def scatter_rows(place, column_start, row, start, triples, jacobian, weight, val
 
 
 @kernel
-def assemble_rows(
-    order, place, column_start, row, diagonal, mass, start, triples, jacobian, weight, free, values_out, inverse_out
-):
+def _add_pairs(pairs, jacobian, weight, values_inout):
+    """Adds J_i^T G J_j of pairs (m, 5) of entries: i, j, slice, lane, and the block that it belongs to."""
+    for k in range(pairs.shape[0]):
+        i, j, s, lane, index = pairs[k, 0], pairs[k, 1], pairs[k, 2], pairs[k, 3], pairs[k, 4]
+        g = load6(weight, s, lane)
+        if g[0] == 0.0 and g[1] == 0.0 and g[2] == 0.0:
+            continue
+        for c in range(3):
+            j0, j1, j2 = jacobian[j, c, lane], jacobian[j, 3 + c, lane], jacobian[j, 6 + c, lane]
+            g0, g1, g2 = symmetric_multiply_vector(g, (j0, j1, j2))
+            for r in range(3):
+                own = jacobian[i, r, lane] * g0 + jacobian[i, 3 + r, lane] * g1 + jacobian[i, 6 + r, lane] * g2
+                values_inout[index, r, c] += own
+
+
+@kernel
+def assemble_pairs(order, column_start, row, diagonal, pairs, mass, jacobian, weight, free, values_out, inverse_out):
     """Upper blocks (k, 3, 3) of M + J^T G J in a pattern, prescribed components as in the unit matrix, and the inverses
-    (n, 6) of its diagonal blocks. order, place (n,): of triples in the pattern; diagonal (n,): their blocks."""
+    (n, 6) of its diagonal blocks. order (n,): of triples in the pattern; diagonal (n,): their blocks; pairs (m, 5): of
+    entries of one row block that meet in one of these blocks (i, j, slice, lane, block)."""
     values_out[:] = 0.0
     for i in range(diagonal.shape[0]):
         block = values_out[diagonal[i]]
         for r in range(3):
             for c in range(3):
                 block[r, c] = mass[i, r, c]
-    scatter_rows(place, column_start, row, start, triples, jacobian, weight, values_out)
+    _add_pairs(pairs, jacobian, weight, values_out)
     restrict(order, column_start, row, free, values_out)
     inverse_diagonals(diagonal, values_out, inverse_out)
