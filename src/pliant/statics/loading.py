@@ -38,7 +38,7 @@ MOST_STEPS, MOST_HALVINGS = 400, 6
 # Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
 # of the scene, of a long step and of one that still pushes contacts apart.
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
-# Motion, relative to the size of the scene, beyond which a body comes to rest nowhere.
+# Motion, relative to the size of the scene and of its joints, beyond which a body comes to rest nowhere.
 FARTHEST = 1e3
 
 
@@ -140,10 +140,12 @@ class Loading:
 
     def _refuse_far(self, state) -> None:
         """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""
-        moved = np.abs(_points(state) - self.first).max(axis=1)
-        if self.long or not moved.max() > FARTHEST * self.size:
+        moved, model = np.abs(_points(state) - self.first).max(axis=1), self.sim.model
+        radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0).max(initial=0.0)
+        size = self.size + radius + model.joints.reach.max(initial=0.0)
+        if self.long or not moved.max() > FARTHEST * size:
             return
-        model, place = self.sim.model, int(moved.argmax())
+        place = int(moved.argmax())
         body = np.searchsorted(model.node_start, place, side="right") - 1
         names = [*model.soft_names, *model.rigid_names]
         name = names[body if place < model.node_count else len(model.soft_names) + place - model.node_count]

@@ -103,7 +103,7 @@ class DrivenNewton(NewtonSolver):
         self._begin_with(model, self.program)
 
     def _begin_with(self, model, program) -> None:
-        self.system, self.known = DrivenSystem(model, program), None
+        self.system, self.known, self.straight = DrivenSystem(model, program), None, None
         self.softness = joint_softness(model, self.system.dtype)
         self.elements = DrivenElements(model, program)
 
