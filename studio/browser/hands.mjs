@@ -40,7 +40,15 @@ export class Hands {
     await this.until(() => window.studioPage().view.still);
     await this.page.mouse.move(5, 700);
     await this.shot(name);
+    await this.dismiss();
     await this.page.locator(".canvas").screenshot({ path: join(this.folder, `view-${name}.png`) });
+  }
+
+  /** Close the notes that lie over the view; they also go by themselves after a while. */
+  async dismiss() {
+    const notes = this.page.getByRole("button", { name: "dismiss" });
+    while (await notes.count()) await notes.first().click({ timeout: 2000 }).catch(() => undefined);
+    await this.page.mouse.move(5, 700);
   }
 
   /** Wait until a function of the page says yes. */
