@@ -37,6 +37,8 @@ class Notice:
             timer.cancel()
             self.ended = perf_counter()
             self.spent += self.ended - start
+            if self.spent >= PATIENCE:  # the timer's thread may have been late
+                self.say()
 
     def say(self) -> None:
         """One line, at the level of warnings: without any settings it goes to standard error."""

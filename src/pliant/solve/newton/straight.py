@@ -23,8 +23,9 @@ from pliant.solve.problem import Problem, Solution
 from pliant.solve.residual import NO_MOBILITY as NO_ROW
 from pliant.solve.residual import STEADY
 
-# Bodies up to which a step is tried in one call.
-FEW_BODIES = 200
+# Bodies from which on and up to which a step is tried in one call: with fewer it saves less than its long compilation
+# is worth.
+SEVERAL_BODIES, FEW_BODIES = 12, 200
 
 
 class Straight:
@@ -40,7 +41,8 @@ class Straight:
     @staticmethod
     def fits(model) -> bool:
         """Whether steps of a model are tried in this way."""
-        return FactoredSystem.fits(model) and model.body_count <= FEW_BODIES and not model.node_count
+        several = SEVERAL_BODIES <= model.body_count <= FEW_BODIES
+        return several and FactoredSystem.fits(model) and not model.node_count
 
     def solve(self, problem: Problem, start: np.ndarray) -> Solution | None:
         """The step from velocities `start` (triples, 3), if it is done after one iteration."""
