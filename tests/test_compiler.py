@@ -164,6 +164,7 @@ def test_another_copy_of_the_sources_finds_the_code(tmp_path, monkeypatch):
 
 def test_compiling_that_takes_long_is_said_once(tmp_path, monkeypatch, caplog):
     """In the log, where it can be silenced; and not when the code comes from disk."""
+    monkeypatch.setattr(notices.LOGGER, "disabled", False)  # as the check of import rules leaves all loggers
     monkeypatch.setattr(notices, "PATIENCE", 0.0)
     monkeypatch.setattr(notices.COMPILING, "ended", -1e9)
     for name in ("one", "two"):
