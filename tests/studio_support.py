@@ -20,6 +20,21 @@ name = "cube"
 material = { law = "corotated", young = 1e6, poisson = 0.4, density = 1000 }
 """
 """The first tables of a scene file, up to the soft body `cube`, which still needs a mesh."""
+ARM = """[[rigid]]
+name = "arm"
+shape = { box = [0.4, 0.1, 0.1] }
+density = 500
+position = [3, 0, 0]
+[[joint]]
+type = "hinge"
+name = "shoulder"
+a = "world"
+b = "arm"
+at = [2.8, 0, 0]
+axis = [0, 0, 1]
+motor = { velocity = 1, max_torque = 100 }
+"""
+"""Its last tables: a rigid body on a hinge with a motor."""
 
 
 def page_of(socket) -> Page:

@@ -17,7 +17,7 @@ from pliant.benchmarks._studio_page import fuzzed
 from pliant.studio import folder
 from pliant.studio.server import application
 from pliant.studio.session import Session
-from studio_support import HOME, START, TOKEN, looking, serving
+from studio_support import HOME, START, TOKEN
 
 SCENE = (
     START
@@ -38,18 +38,6 @@ def home(tmp_path_factory):
     (place / "broken.toml").write_text(SCENE.replace("corotated", "rubbery"))
     (place.parent / "secret.toml").write_text(SCENE)
     return place
-
-
-@pytest.fixture(scope="module")
-def server(home):
-    with serving(home) as client:
-        yield client
-
-
-@pytest.fixture
-def page(server):
-    with looking(server) as page:
-        yield page
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pliant.studio.geometry import SceneGeometry
 from pliant.studio.log import Log, find_lost
 from pliant.studio.messages import body_of, header_of
 from pliant.studio.recording import Recording
-from studio_support import HOME, START, looking, serving
+from studio_support import ARM, HOME, START
 
 RUBBER = {"law": "corotated", "young": 1e6, "poisson": 0.4, "density": 1000}
 SCENE = (
@@ -32,20 +32,8 @@ vector = [0, 0, 10]
 [[soft.pressure]]
 faces = "x > 0.99"
 pressure = 5
-[[rigid]]
-name = "arm"
-shape = { box = [0.4, 0.1, 0.1] }
-density = 500
-position = [3, 0, 0]
-[[joint]]
-type = "hinge"
-name = "shoulder"
-a = "world"
-b = "arm"
-at = [2.8, 0, 0]
-axis = [0, 0, 1]
-motor = { velocity = 1, max_torque = 100 }
 """
+    + ARM
 )
 
 NOBODY = 2**22 + 1
@@ -74,18 +62,6 @@ def leave_a_log(place) -> commands.History:
     data = json.loads(log.path.read_text())
     log.path.write_text(json.dumps(data | {"pid": NOBODY}))
     return history
-
-
-@pytest.fixture(scope="module")
-def server(home):
-    with serving(home) as client:
-        yield client
-
-
-@pytest.fixture
-def page(server):
-    with looking(server) as page:
-        yield page
 
 
 @pytest.fixture

@@ -15,30 +15,16 @@ from pliant.studio.messages import body_of, framed, header_of, pack, read_framed
 from pliant.studio.session import REQUESTS, Session
 from pliant.studio.worker import REQUESTS as WORK
 from pliant.studio.worker import Worker
+from studio_support import ARM, START
 
-SCENE = """format = 1
-[run]
-dt = 0.01
-[[soft]]
-name = "cube"
-mesh = { box = [1, 1, 1], cells = 1 }
-material = { law = "corotated", young = 1e6, poisson = 0.4, density = 1000 }
+SCENE = (
+    START
+    + """mesh = { box = [1, 1, 1], cells = 1 }
 [[soft.pin]]
 nodes = "z < 0.01"
-[[rigid]]
-name = "arm"
-shape = { box = [0.4, 0.1, 0.1] }
-density = 500
-position = [3, 0, 0]
-[[joint]]
-type = "hinge"
-name = "shoulder"
-a = "world"
-b = "arm"
-at = [2.8, 0, 0]
-axis = [0, 0, 1]
-motor = { velocity = 1, max_torque = 100 }
 """
+    + ARM
+)
 ODD = (None, True, 0, 1, -1, 3, 10**30, 1e300, 0.5, "", "a", "x" * 400, "\0", [], {}, [1, 2], [0, 0, 1], {"a": 1}, [[]])
 FITS: dict[str, tuple] = {
     "angle": (0, 1),

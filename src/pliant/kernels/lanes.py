@@ -96,6 +96,14 @@ def store_group(values, group, out):
 
 
 @formula
+def copy_components(source, at, first, count, out, group, into):
+    """Writes `count` components of one group, from `first` on, to another's, from `into` on."""
+    for component in range(count):
+        for lane in range(LANES):
+            out[group, into + component, lane] = source[at, first + component, lane]
+
+
+@formula
 def store9(a, group, first, lane, v):
     """Writes nine components."""
     store3(a, group, first, lane, (v[0], v[1], v[2]))

@@ -19,7 +19,7 @@ from pliant.formulas.matrix3 import (
 from pliant.formulas.svd import polar_step, signed_svd
 from pliant.jit import formula, parallel_kernel
 from pliant.kernels.cpu.elements import gather_differences
-from pliant.kernels.lanes import LANES, load3, load6, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, copy_components, load3, load6, load9, load9_from, store3, store9
 from pliant.kernels.mixed import LARGEST_STIFFENING, LARGEST_TURN
 
 # Newton steps towards a rotation at most, the change that is the last, whose square is below rounding, and the volume
@@ -200,12 +200,8 @@ def fit_tets(
         _turn_lanes(own)
         _force_lanes(group, gradients, frames, moduli, principal, own)
         total = energy[group]
-        for k in range(9):
-            for lane in range(LANES):
-                rotation[group, k, lane] = own[0, 9 + k, lane]
-        for k in range(12):
-            for lane in range(LANES):
-                slots_out[group, k, lane] = own[0, 18 + k, lane]
+        copy_components(own, 0, 9, 9, rotation, group, 0)
+        copy_components(own, 0, 18, 12, slots_out, group, 0)
         for lane in range(LANES):
             total += own[0, 30, lane]
         energy_out[group] = total
@@ -219,14 +215,10 @@ def quadratic_tets(x, nodes, gradients, frames, moduli, principal, energy, rotat
         d, own = np.empty((9, LANES)), np.empty((1, 31, LANES))
         gather_differences(x, nodes, group, d)
         _deform_lanes(d, gradients, group, own)
-        for k in range(9):
-            for lane in range(LANES):
-                own[0, 9 + k, lane] = rotation[group, k, lane]
+        copy_components(rotation, group, 0, 9, own, 0, 9)
         _force_lanes(group, gradients, frames, moduli, principal, own)
         total = energy[group]
-        for k in range(12):
-            for lane in range(LANES):
-                slots_out[group, k, lane] = own[0, 18 + k, lane]
+        copy_components(own, 0, 18, 12, slots_out, group, 0)
         for lane in range(LANES):
             total += own[0, 30, lane]
         energy_out[group] = total
@@ -270,18 +262,12 @@ def turn_points(rotation, frames, moduli, weight, frames_out, moduli_out, rotati
     for at in prange(rotation.shape[0]):
         for lane in range(LANES):
             store9(frames_out, at, 0, lane, multiply(load9(rotation, at, lane), load9(frames, at, lane)))
-        for k in range(9, 21):
-            for lane in range(LANES):
-                frames_out[at, k, lane] = frames[at, k, lane]
+        copy_components(frames, at, 9, 12, frames_out, at, 9)
         for k in range(12):
             for lane in range(LANES):
                 moduli_out[at, k, lane] = weight * moduli[at, k, lane]
-        for k in range(9):
-            for lane in range(LANES):
-                rotation_out[at, k, lane] = rotation[at, k, lane]
-        for k in range(3):
-            for lane in range(LANES):
-                skew_out[at, k, lane] = moduli[at, 9 + k, lane]
+        copy_components(rotation, at, 0, 9, rotation_out, at, 0)
+        copy_components(moduli, at, SKEW, 3, skew_out, at, 0)
 
 
 @parallel_kernel

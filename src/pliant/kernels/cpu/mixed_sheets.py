@@ -14,7 +14,7 @@ from pliant.formulas.matrix3 import add, dot, multiply, scale, subtract
 from pliant.jit import formula, parallel_kernel
 from pliant.kernels.cpu.cloth import gather_pairs
 from pliant.kernels.cpu.mixed import group_age
-from pliant.kernels.lanes import LANES, load3, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, copy_components, load3, load9, load9_from, store3, store9
 from pliant.kernels.sheets import TRIANGLE_DATA
 
 # The first of the moduli of turns among the data of a triangle.
@@ -203,10 +203,8 @@ def fit_sheets(x, nodes, gradients, frames, data, principal, energy, before, rot
         _turn_lanes(d, gradients, group, own)
         _force_lanes(group, gradients, frames, data, principal, own)
         total = energy[group]
-        for k in range(9):
-            for lane in range(LANES):
-                rotation[group, k, lane] = own[0, 6 + k, lane]
-                slots_out[group, k, lane] = own[0, 15 + k, lane]
+        copy_components(own, 0, 6, 9, rotation, group, 0)
+        copy_components(own, 0, 15, 9, slots_out, group, 0)
         for lane in range(LANES):
             total += own[0, 24, lane]
         energy_out[group] = total
@@ -241,12 +239,8 @@ def turn_data(rotation, data, weight, data_out, rotation_out, skew_out):
             factor = weight if k >= 13 else 1.0
             for lane in range(LANES):
                 data_out[group, k, lane] = factor * data[group, k, lane]
-        for k in range(9):
-            for lane in range(LANES):
-                rotation_out[group, k, lane] = rotation[group, k, lane]
-        for k in range(3):
-            for lane in range(LANES):
-                skew_out[group, k, lane] = data[group, 17 + k, lane]
+        copy_components(rotation, group, 0, 9, rotation_out, group, 0)
+        copy_components(data, group, SKEW, 3, skew_out, group, 0)
 
 
 @parallel_kernel

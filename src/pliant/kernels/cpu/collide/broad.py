@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.formulas.matrix3 import cross, dot, positive_inverse, subtract, symmetric_multiply_vector
 from pliant.jit import kernel
+from pliant.kernels.cpu.search import first_not_below
 
 # Pivots below this part of their diagonal number are rounding.
 LEAST_PIVOT = 1e-12
@@ -14,14 +15,8 @@ LEAST_PIVOT = 1e-12
 @kernel
 def _has(keys, key):
     """Whether a key is among sorted keys."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(keys) and keys[low] == key
+    place = first_not_below(keys, 0, len(keys), key)
+    return place < len(keys) and keys[place] == key
 
 
 @kernel

@@ -23,6 +23,20 @@ def _parameter(parameters, i):
 
 
 @kernel
+def _solid(codes, parameters, index, hulls, i):
+    """Solid i as `convex_pair` takes it."""
+    return (codes[i], _parameter(parameters, i), index[i], hulls.points)
+
+
+@kernel
+def _noted(k, found, count, pair_out):
+    """Write that the contacts found after `count` are of pair k; how many there are now."""
+    for row in range(count, min(count + found, pair_out.shape[0])):
+        pair_out[row] = k
+    return count + found
+
+
+@kernel
 def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, reach, most, scratch, pair_out, out):
     """Contacts of pairs (k, 2) of solids but planes, sorted as the pairs are: how many, or how many with more room.
 
@@ -33,14 +47,10 @@ def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, rea
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
-        found = convex_pair(
-            (codes[a], _parameter(parameters, a), index[a], hulls.points), _triple(positions, a), _frame(frames, a),
-            (codes[b], _parameter(parameters, b), index[b], hulls.points), _triple(positions, b), _frame(frames, b),
-            hulls, reach[k], most, scratch, out, count,
-        )  # fmt: skip
-        for row in range(count, min(count + found, pair_out.shape[0])):
-            pair_out[row] = k
-        count += found
+        first, second = _solid(codes, parameters, index, hulls, a), _solid(codes, parameters, index, hulls, b)
+        poses = (_triple(positions, a), _frame(frames, a), _triple(positions, b), _frame(frames, b))
+        room = (hulls, reach[k], most, scratch, out, count)
+        count = _noted(k, convex_pair(first, poses[0], poses[1], second, poses[2], poses[3], *room), count, pair_out)
     return count
 
 
@@ -50,14 +60,11 @@ def collide_planes(pairs, codes, parameters, index, hulls, positions, frames, re
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
-        found = against_plane(
-            (codes[a], _parameter(parameters, a), index[a], hulls.points), _triple(positions, a), _frame(frames, a),
-            (codes[b], _parameter(parameters, b), index[b], hulls.points), _triple(positions, b), _frame(frames, b),
-            hulls, reach[k], most, scratch, out, count,
-        )  # fmt: skip
-        for row in range(count, min(count + found, pair_out.shape[0])):
-            pair_out[row] = k
-        count += found
+        solid, plane = _solid(codes, parameters, index, hulls, a), _solid(codes, parameters, index, hulls, b)
+        place, frame = _triple(positions, a), _frame(frames, a)
+        ground = (plane, _triple(positions, b), _frame(frames, b))
+        found = against_plane(solid, place, frame, *ground, hulls, reach[k], most, scratch, out, count)
+        count = _noted(k, found, count, pair_out)
     return count
 
 

@@ -3,6 +3,7 @@
 from pliant.formulas.matrix3 import symmetric_multiply_vector
 from pliant.jit import kernel
 from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict
+from pliant.kernels.cpu.search import first_not_below
 from pliant.kernels.lanes import LANES, load6
 
 
@@ -36,13 +37,7 @@ def scatter_rows(place, column_start, row, start, triples, jacobian, weight, val
                     # both orders of a pair come by; of two entries of one triple all count
                     if first > second:
                         continue
-                    low, high = column_start[second], column_start[second + 1]
-                    while low < high:
-                        middle = (low + high) // 2
-                        if row[middle] < first:
-                            low = middle + 1
-                        else:
-                            high = middle
+                    low = first_not_below(row, column_start[second], column_start[second + 1], first)
                     if low >= column_start[second + 1] or row[low] != first:
                         continue
                     for c in range(3):
