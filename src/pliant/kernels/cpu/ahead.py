@@ -137,17 +137,15 @@ def soften_rows(
     contacts that touch no node are `firmness` times as large.
     """
     joint_slices, slices = joint_softness.shape[0], start.shape[0] - 1
-    without_pins = np.empty(mobility_out.shape)
+    without_pins, pinned = np.empty(mobility_out.shape), loose_mass.shape[0] > 0
     row_mobilities(start, triples, jacobian, inverse_mass, mobility_out)
-    if loose_mass.shape[0]:
+    if pinned:
         row_mobilities(start, triples, jacobian, loose_mass, without_pins)
-    else:
-        without_pins[:] = mobility_out
     least = np.inf
     for s in range(slices):
         for row in range(3):
             for lane in range(LANES):
-                loose = without_pins[s, row, lane]
+                loose = without_pins[s, row, lane] if pinned else mobility_out[s, row, lane]
                 dead = mobility_out[s, row, lane] <= no_mobility * loose
                 if dead:
                     mobility_out[s, row, lane] = loose if loose > 0.0 else 1.0

@@ -36,12 +36,28 @@ from pliant.kernels.rows import LinearRows
 
 
 @kernel
+def _take(factor, source, out):
+    """Writes factor times an array. (Slices that are assigned take several times as long to compile.)"""
+    from_, to = source.reshape(-1), out.reshape(-1)
+    for i in range(to.shape[0]):
+        to[i] = factor * from_[i]
+
+
+@kernel
+def _clear(out):
+    """Writes zeros."""
+    to = out.reshape(-1)
+    for i in range(to.shape[0]):
+        to[i] = 0.0
+
+
+@kernel
 def _begin(tree, given, h, most, room, warm, estimate_out):
     """Masses, and rows as a potential that starts from impulses `warm` (slices, 3, LANES) (rows.potential)."""
     start, triples, jacobian, target, low, _, friction, compliance = given.rows
-    room.mass[:] = 0.0
+    _clear(room.mass)
     mass_blocks(np.empty(0), tree.mass, tree.static, given.inverse_mass, room.mass)
-    room.push[:] = multiply_diagonal(room.mass, given.predicted)
+    _take(1.0, multiply_diagonal(room.mass, given.predicted), room.push)
     table = (start, triples, jacobian, compliance, low, friction, given.inverse_mass, given.inverse_mass[:0])
     others = (1.0, 1.0, 1.0, 1.0, 0, start.shape[0] - 1)  # there are no contacts
     soften_rows(
@@ -54,7 +70,7 @@ def _begin(tree, given, h, most, room, warm, estimate_out):
                 room.shift[s, row, lane] = own
                 room.target[s, row, lane] = target[s, row, lane] + room.compliance[s, row, lane] * own
                 estimate_out[s, row, lane] = warm[s, row, lane]
-    room.slip[:] = 0.0
+    _clear(room.slip)
 
 
 @kernel
@@ -80,7 +96,7 @@ def _restrict(free, vector_inout):
 @kernel
 def _factorise(tree, given, h, room, estimate):
     """The Hessian at what was last evaluated, and its factors."""
-    room.assembled[:] = room.mass
+    _take(1.0, room.mass, room.assembled)
     jacobian = given.rows[2]
     add_turning_blocks(tree.blocks, estimate, jacobian, room.pose[3], h, 0, room.assembled)
     places = (tree.order, tree.column_start, tree.row, tree.diagonal, tree.pairs)
@@ -97,12 +113,15 @@ def _direction(tree, given, room, little, estimate_out):
     start, triples, jacobian, _, low, high, friction, _ = given.rows
     _restrict(tree.free, room.gradient)
     size = norm_by_diagonals(room.inverse, room.gradient)
-    room.direction[:] = -room.gradient
+    _take(-1.0, room.gradient, room.direction)
     solve_factored(room.factors, room.direction)
     row_rates(start, triples, jacobian, room.direction, room.change)
     bounds = (room.target, low, high, room.compliance, friction)
     rows = LinearRows(*bounds, tree.tangents, room.impulse, room.curvature)
-    room.ahead[:] = room.rate + room.change
+    for s in range(room.ahead.shape[0]):
+        for row in range(3):
+            for lane in range(room.ahead.shape[2]):
+                room.ahead[s, row, lane] = room.rate[s, row, lane] + room.change[s, row, lane]
     pull = multiply_diagonal(room.assembled, room.direction)
     slope = (room.gradient, pull, tree.free, room.ahead, room.rate)
     model_gradient(start, triples, jacobian, rows, *slope, estimate_out, room.foreseen, room.left)
@@ -129,7 +148,7 @@ def _rounding(room, h, most):
 @kernel
 def _scale(tree, given, room, u, rounding):
     """Twice the energy [J] of the motion in a step, the measure of corrections."""
-    room.right[:] = given.kick
+    _take(1.0, given.kick, room.right)
     _restrict(tree.free, room.right)
     total = quadratic_diagonal(room.mass, room.right)
     for i in range(u.shape[0]):
@@ -153,7 +172,7 @@ def _left(tree, given, h, room, u, size, slope, most):
         return found
     if found * norm_by_diagonals(room.inverse, room.gradient) > most.promising * most.tolerance * size:
         return found
-    room.right[:] = -room.gradient
+    _take(-1.0, room.gradient, room.right)
     solve_factored(room.factors, room.right)
     left = -dot(room.gradient, room.right)
     if left < 0.0:
@@ -166,10 +185,10 @@ def _left(tree, given, h, room, u, size, slope, most):
 def _imbalance(tree, given, h, room, u, impulse, most):
     """How far velocities and impulses are from the equations of the step, as solve.residual measures it."""
     start, triples, jacobian, target, low, high, friction, compliance = given.rows
-    room.stiffness[:] = 0.0
+    _clear(room.stiffness)
     add_pulls(tree.blocks, tree.points, tree.reach, impulse, h, 0, room.stiffness)
     balance_weights(given.inverse_mass, room.stiffness, tree.free, room.weight)
-    room.right[:] = 0.0
+    _clear(room.right)
     add_row_impulses(start, triples, jacobian, impulse, room.right)
     motion = (room.mass, u, given.predicted, given.before, np.empty((0, 3)))
     balance, inertia, applied, _, joined = balance_squares(*motion, h, room.right, room.weight)
@@ -184,7 +203,7 @@ def _imbalance(tree, given, h, room, u, impulse, most):
 def _late_torques(given, room, impulse, torque_out):
     """What the torques (b, 3) [N m s] of joints are more at the end of the step than seen from its start."""
     start, triples, jacobian = given.rows[:3]
-    room.right[:] = 0.0
+    _clear(room.right)
     add_row_impulses(start, triples, jacobian, impulse, room.right)
     for b in range(torque_out.shape[0]):
         for c in range(3):
