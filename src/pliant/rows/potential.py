@@ -54,10 +54,11 @@ class JointsAhead:
 
     def follow(self, u: np.ndarray) -> None:
         """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
-        blocks, state = self.blocks, self.state
-        start = (blocks.arrays, blocks.free.arrays, blocks.watched, state.pose, self.before, self.h, u)
-        answers = (self.turn, self.pose, self.triples, self.jacobian, self.error, self.rate)
-        self.device.ahead.follow_joints(*start, *answers)
+        blocks, state, device, h = self.blocks, self.state, self.device, self.h
+        places = (self.triples, self.jacobian, self.error)
+        device.ahead.lead_joints(blocks.free.arrays, blocks.watched, state.pose, h, u, self.turn, self.pose)
+        device.joints.fill_blocks(blocks.arrays, *self.pose, True, *places)
+        device.ahead.follow_joints(blocks.start, self.before, h, len(state.x), self.turn, *places, self.rate)
 
     def late_torque(self, impulse: np.ndarray) -> np.ndarray:
         """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start."""

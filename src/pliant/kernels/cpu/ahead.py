@@ -8,7 +8,6 @@ from pliant.kernels.cpu.anchors import quaternion_at
 from pliant.kernels.cpu.joints import (
     add_turning_stiffness,
     distance_curvatures,
-    fill_blocks,
     follow_turns,
     foresee_coordinates,
 )
@@ -32,14 +31,11 @@ def move_bodies(position, rotation, h, u, node_count, turn_out, position_out, ro
 
 
 @kernel
-def follow_joints(
-    blocks, free, watched, pose, before, h, u, turn_out, pose_out, triples, jacobian, error_out, rate_out
-):
-    """Errors, rates and Jacobians of joints at the pose to which velocities u (triples, 3) lead in h [s].
+def lead_joints(free, watched, pose, h, u, turn_out, pose_out):
+    """The pose to which velocities u (triples, 3) lead in h [s]: angles, nodes, positions and rotations of bodies, and
+    what bodies turn by (b, 3) [rad].
 
-    free: all coordinates, of which rows act on those `watched` (k,); pose: angles, nodes, positions and rotations of
-    bodies at the start; before (slices, 3, LANES): the errors from which on rates count. Jacobians are for turns from
-    the start on.
+    free: all coordinates, of which rows act on those `watched` (k,); pose: at the start.
     """
     near, x, position, rotation = pose
     near_out, x_out, position_out, rotation_out = pose_out
@@ -49,12 +45,17 @@ def follow_joints(
             x_out[i, c] = x[i, c] + h * u[i, c]
     move_bodies(position, rotation, h, u, n, turn_out, position_out, rotation_out)
     foresee_coordinates(free, watched, near, x, position, rotation, u, h, near_out)
-    fill_blocks(blocks, near_out, x_out, position_out, rotation_out, True, triples, jacobian, error_out)
-    for s in range(error_out.shape[0]):
-        for row in range(error_out.shape[1]):
-            for lane in range(error_out.shape[2]):
-                rate_out[s, row, lane] = (error_out[s, row, lane] - before[s, row, lane]) / h
-    follow_turns(blocks.start, triples, n, turn_out, jacobian)
+
+
+@kernel
+def follow_joints(start, before, h, node_count, turn, triples, jacobian_inout, error, rate_out):
+    """Rates of joints, from errors before and at the end of a step (slices, 3, LANES), and their Jacobians there for
+    turns from the start on."""
+    for s in range(error.shape[0]):
+        for row in range(error.shape[1]):
+            for lane in range(error.shape[2]):
+                rate_out[s, row, lane] = (error[s, row, lane] - before[s, row, lane]) / h
+    follow_turns(start, triples, node_count, turn, jacobian_inout)
 
 
 @kernel

@@ -58,10 +58,15 @@ def model_gradient(start, triples, jacobian, rows, gradient, pull, free, rate, b
     """out (triples, 3): g + A d - J^T (lambda(d) - lambda) over the free components at a direction d, with impulses and
     curvatures there. pull (triples, 3): A d; rate: of rows there; base: of rows at the velocity."""
     respond(rows, rate, base, impulse_out, curvature_out)
+    more = np.empty(impulse_out.shape)
+    for s in range(more.shape[0]):
+        for row in range(3):
+            for lane in range(LANES):
+                more[s, row, lane] = impulse_out[s, row, lane] - rows.impulse[s, row, lane]
     for i in range(out.shape[0]):
         for r in range(3):
             out[i, r] = gradient[i, r] + pull[i, r]
-    add_scaled_impulses(start, triples, jacobian, impulse_out - rows.impulse, -1.0, out)
+    add_scaled_impulses(start, triples, jacobian, more, -1.0, out)
     for i in range(out.shape[0]):
         for r in range(3):
             out[i, r] *= free[i, r]

@@ -14,6 +14,7 @@ from pliant.kernels.cpu.ahead import (
     evaluate_rows,
     follow_joints,
     largest_gap,
+    lead_joints,
     row_mismatch,
     soften_rows,
 )
@@ -25,7 +26,7 @@ from pliant.kernels.cpu.balance import (
     mass_blocks,
     row_errors,
 )
-from pliant.kernels.cpu.joints import late_torques
+from pliant.kernels.cpu.joints import fill_blocks, late_torques
 from pliant.kernels.cpu.kinks import model_gradient
 from pliant.kernels.cpu.linalg.block_ldl import factorise, norm_by_diagonals, solve_factored
 from pliant.kernels.cpu.linalg.scatter import assemble_pairs
@@ -78,8 +79,10 @@ def _evaluate(tree, given, h, room, estimate, u):
     """The potential [J] at velocities u, and the part of it that rows are; all that belongs to it stays in the room."""
     start, triples, jacobian, _, low, high, friction, _ = given.rows
     value = inertia_terms(room.mass, room.push, u, room.gradient)
-    places = (room.turn, room.pose, triples, jacobian, room.error, room.rate)
-    follow_joints(tree.blocks, tree.coordinates, tree.watched, given.pose, given.error, h, u, *places)
+    places = (triples, jacobian, room.error)
+    lead_joints(tree.coordinates, tree.watched, given.pose, h, u, room.turn, room.pose)
+    fill_blocks(tree.blocks, *room.pose, True, *places)
+    follow_joints(tree.blocks.start, given.error, h, given.pose[1].shape[0], room.turn, *places, room.rate)
     rows = (start, triples, jacobian, room.target, low, high, friction, room.compliance)
     answers = (room.slip, room.impulse, room.curvature, room.gradient)
     of_joints, _ = evaluate_rows(rows, u, tree.blocks, estimate, room.error, h, room.rate, *answers)
