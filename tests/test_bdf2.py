@@ -141,3 +141,25 @@ def test_bdf2_refuses_plasticity():
     scene.add_soft(pl.meshes.box((1, 1, 1), cells=1), clay)
     with pytest.raises(pl.SceneError, match=r"'bdf2'.* does not take plasticity"):
         scene.simulate(dt=0.01, solver=pl.Newton(integrator="bdf2"))
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_an_inelastic_sphere_stays_on_the_plane(integrator, h):
+    """Dropped and stopped: it never leaves again, and the plane has given the impulse of its weight over the fall."""
+    scene, seconds = pl.Scene(), 0.6
+    plane = scene.add_rigid(pl.Plane(), static=True)
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=2.0, position=(0, 0, 0.4))
+    sim = scene.simulate(h, solver=pl.Newton(tolerance=1e-6, integrator=integrator))
+    impulse, down, heights = 0.0, False, []
+    for _ in range(round(seconds / h)):
+        sim.step()
+        pushed = sim.contact_force(ball, plane)[2]
+        impulse += h * pushed
+        down = down or pushed > 0
+        heights += [sim.pose(ball)[0][2]] if down else []
+    fastest = np.sqrt(2 * 9.81 * 0.3)
+    assert len(heights) > 5
+    assert np.diff(heights).max() <= 1e-5 * fastest * h
+    assert impulse == pytest.approx(2.0 * 9.81 * seconds, rel=1e-5)
+    assert pushed == pytest.approx(2.0 * 9.81, rel=1e-5)

@@ -114,3 +114,16 @@ def test_what_it_cannot_do_is_refused():
     for options in ({"iterations": 0}, {"substeps": 0}, {"compliance": "some"}):
         with pytest.raises(pl.SceneError, match=f"Xpbd {next(iter(options))}"):
             pl.Xpbd(**options)
+
+
+def test_converged_is_what_all_solvers_mean_by_it():
+    """A stiff block with few sweeps is far from the equations of the step and says so; with many it is close."""
+    said = {}
+    for sweeps in (5, 400):
+        scene = pl.Scene()
+        body = scene.add_soft(CUBE, pl.Material.corotated(young=2e6, poisson=0.3, density=1000))
+        body.pin(body.nodes.x < 1e-9)
+        sim = scene.simulate(1 / 60, solver=pl.Xpbd(iterations=sweeps)).step(5)
+        said[sweeps] = (sim.info.converged, sim.info.imbalance)
+    assert not said[5][0] and said[5][1] > 0.5
+    assert said[400][0] and said[400][1] < 0.1
