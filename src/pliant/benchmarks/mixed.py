@@ -165,7 +165,7 @@ def measured(row: Row, steps: int) -> dict:
     per = {name: 1e3 * seconds / max(count, 1) for name, seconds in stages.seconds.items()}
     elements, total = sim.model.elements, float(np.median(whole))
     return {
-        "case": row.name,
+        "label": row.name,
         "nodes": sim.model.node_count,
         "elements": sum(own.count for own in elements.sets),
         "ms_per_substep": total,

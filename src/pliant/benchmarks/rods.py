@@ -40,7 +40,7 @@ def measured(solver: str, side: int, touching: bool, steps: int) -> dict:
         iterations.append(sim.info.newton_iterations)
         contacts, failed = max(contacts, len(sim.contacts)), failed + (not sim.info.converged)
     return {
-        "case": f"{side * side} rods, {solver}" + (", touching" if touching else ""),
+        "label": f"{side * side} rods, {solver}" + (", touching" if touching else ""),
         "segments": side * side * SEGMENTS,
         "ms_per_step": float(np.median(times)),
         "slowest_ms": max(times),
