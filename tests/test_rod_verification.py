@@ -149,9 +149,10 @@ def test_a_cable_hangs_in_a_catenary(cases):
     assert -state.points[:, 2].min() == pytest.approx(expected["sag"], rel=0.005)
     along = state.points[1] - state.points[0]
     steep = np.degrees(np.arctan2(-along[2], along[0]))
-    assert steep == pytest.approx(expected["end_slope_deg"], rel=0.01)
-    level = state.tension[len(state.tension) // 2]
-    assert level / 10 == pytest.approx(expected["H_over_wL"], rel=0.01)
+    assert steep == pytest.approx(expected["end_slope_deg"], rel=0.005)
+    level, end = state.tension[len(state.tension) // 2], 1.5 * state.tension[0] - 0.5 * state.tension[1]
+    assert level / 10 == pytest.approx(expected["H_over_wL"], rel=0.005)
+    assert end / 10 == pytest.approx(expected["Tmax_over_wL"], rel=0.005)
 
 
 def test_a_cable_that_stretches_hangs_as_irvine_says(cases):
