@@ -38,13 +38,13 @@ class Described:
         """Keep how often anything was assigned, for a quick look; and the lists that may grow."""
         self.writes = Sealed.writes
         lists = (getattr(thing, name, ()) for thing, _ in self.things for name in LISTS)
-        self.lists = [own for own in lists if isinstance(own, list)]
-        self.lengths = list(map(len, self.lists))
-        self.filled = [(own, tuple(own)) for own in self.lists if own]
+        lists = [own for own in lists if isinstance(own, list)]
+        self.empty = [own for own in lists if not own]
+        self.filled = [(own, tuple(own)) for own in lists if own]
 
     def _looks_the_same(self) -> bool:
         """Whether nothing has changed at a quick look; if it looks otherwise, it may have been another scene."""
-        if self.writes != Sealed.writes or list(map(len, self.lists)) != self.lengths:
+        if self.writes != Sealed.writes or any(self.empty):
             return False
         return all(len(own) == len(before) and all(map(is_, own, before)) for own, before in self.filled)
 
