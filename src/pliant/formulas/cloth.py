@@ -134,19 +134,18 @@ def fold_slope(apex, p, q):
 
 
 @formula
-def fold_slope_change(apex, p, q, d_apex, d_p, d_q):
-    """How the contribution of a triangle to the gradient of an angle changes when its nodes move: (9) at apex, p, q."""
-    e, arm, d_e, d_arm = subtract(q, p), subtract(apex, p), subtract(d_q, d_p), subtract(d_apex, d_p)
+def fold_curvature(apex, p, q):
+    """What the triangle (apex, p, q) contributes to the second derivative of the angle at its edge from p to q:
+    (c_v c_w + g k_v k_w) (b a^T + a b^T) + c_v k_w d a^T + k_v c_w a d^T between nodes v and w, with c = (1, share - 1,
+    -share) and k = (0, -1, 1) at apex, p, q. Returns a, b, d (3 each), g and the share.
+
+    From n / h and the share as functions of the nodes: a = n / h, b = m / h, d = e / |e|^2, g = h^2 / (2 |e|^2), with
+    the normal n, the height h of the apex, and m from the edge to it. Of k_v k_w n m^T / |e|^2 the symmetric part
+    stands here: the others of the two triangles at an edge cancel.
+    """
+    e, arm = subtract(q, p), subtract(apex, p)
     normal, square = cross(e, arm), max(dot(e, e), TINY)
-    d_normal = add(cross(d_e, arm), cross(e, d_arm))
-    size, length = max(dot(normal, normal), TINY), math.sqrt(square)
-    d_length = dot(e, d_e) / length
-    factor = -length / size
-    d_factor = -d_length / size + 2.0 * length * dot(normal, d_normal) / (size * size)
-    slope = scale(factor, normal)
-    d_slope = add(scale(d_factor, normal), scale(factor, d_normal))
     share = dot(arm, e) / square
-    d_share = (dot(d_arm, e) + dot(arm, d_e)) / square - 2.0 * share * dot(e, d_e) / square
-    at_p = add(scale(share - 1.0, d_slope), scale(d_share, slope))
-    at_q = add(scale(-share, d_slope), scale(-d_share, slope))
-    return (*d_slope, *at_p, *at_q)
+    high = max(dot(normal, normal), TINY) / square
+    a, b = scale(1.0 / (high * math.sqrt(square)), normal), scale(1.0 / high, subtract(arm, scale(share, e)))
+    return a, b, scale(1.0 / square, e), 0.5 * high / square, share

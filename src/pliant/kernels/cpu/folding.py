@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.formulas.cloth import fold_slope_change
+from pliant.formulas.cloth import fold_curvature
 from pliant.formulas.matrix3 import add, scale
 from pliant.jit import formula, kernel
 from pliant.kernels.lanes import LANES, load3
@@ -28,84 +28,73 @@ def far_point(x, present, offset, group, a, p, q, lane):
     return add(scale(there, d), scale(1.0 - there, add(middle, load3(offset, group, 3 * a, lane))))
 
 
-@kernel
-def _corner(x, present, offset, group, a, k, lane):
-    """Of angle a the point at its node a, p, q (k = 0, 1, 2), or across the edge (k = 3)."""
-    if k < 3:
-        return load3(x, 0, 3 * ((a + k) % 3), lane)
-    return far_point(x, present, offset, group, a, (a + 1) % 3, (a + 2) % 3, lane)
+@formula
+def _put_triangle(numbers, side, lane, torque, found):
+    """Numbers a, b, d, g (10, LANES) of one of the two triangles at an edge, times the torque."""
+    a, b, d, g, _ = found
+    live = torque != 0.0  # nothing where there is none, however thin the triangle
+    for c in range(3):
+        numbers[side, c, lane] = torque * a[c] if live else 0.0
+        numbers[side, 3 + c, lane] = b[c] if live else 0.0
+        numbers[side, 6 + c, lane] = d[c] if live else 0.0
+    numbers[side, 9, lane] = g if live else 0.0
 
 
 @kernel
-def _angle_hessian(x, present, offset, group, a, lane, out):
-    """Second derivative of angle a as out (4, 3, 4, 3) over its nodes a, p, q, 3 + a: that of either triangle."""
-    corner = np.empty((4, 3))
-    for k in range(4):
-        point = _corner(x, present, offset, group, a, k, lane)
-        corner[k, 0], corner[k, 1], corner[k, 2] = point[0], point[1], point[2]
-    out[:] = 0.0
-    move = np.zeros((3, 3))
+def _angle_curvature(x, present, offset, group, a, torque, numbers, shares):
+    """Of the two triangles at edge a numbers (2, 10, LANES) as fold_curvature has them, times the torque (LANES), and
+    shares c (2, 4, LANES) of the nodes a, p, q, 3 + a. A point across the edge that is no node moves with its ends."""
+    p, q = (a + 1) % 3, (a + 2) % 3
+    for lane in range(LANES):
+        apex, start, end = load3(x, 0, 3 * a, lane), load3(x, 0, 3 * p, lane), load3(x, 0, 3 * q, lane)
+        other, there = far_point(x, present, offset, group, a, p, q, lane), present[group, a, lane]
+        own, far = fold_curvature(apex, start, end), fold_curvature(other, end, start)
+        _put_triangle(numbers, 0, lane, torque[lane], own)
+        _put_triangle(numbers, 1, lane, torque[lane], far)
+        half = 0.5 * (1.0 - there)
+        shares[0, 0, lane], shares[0, 1, lane], shares[0, 2, lane], shares[0, 3, lane] = 1.0, own[4] - 1.0, -own[4], 0.0
+        shares[1, 0, lane], shares[1, 1, lane] = 0.0, half - far[4]
+        shares[1, 2, lane], shares[1, 3, lane] = half + far[4] - 1.0, there
+
+
+@formula
+def _sign(side, n):
+    """k of node n = 0, 1, 2, 3 (a, p, q, 3 + a) in one of the two triangles at an edge."""
+    if n == 0 or n == 3:
+        return 0.0
+    return -1.0 if (n == 1) == (side == 0) else 1.0
+
+
+@kernel
+def _add_curvature(numbers, shares, n, m, pair, blocks):
+    """Adds the block between nodes n and m of an angle to blocks (21, 9, LANES)."""
     for side in range(2):
-        order = (0, 1, 2) if side == 0 else (3, 2, 1)
-        points = corner[order[0]], corner[order[1]], corner[order[2]]
-        for m in range(3):
+        kn, km = _sign(side, n), _sign(side, m)
+        for r in range(3):
             for c in range(3):
-                move[:] = 0.0
-                move[m, c] = 1.0
-                change = fold_slope_change(
-                    (points[0][0], points[0][1], points[0][2]),
-                    (points[1][0], points[1][1], points[1][2]),
-                    (points[2][0], points[2][1], points[2][2]),
-                    (move[0, 0], move[0, 1], move[0, 2]),
-                    (move[1, 0], move[1, 1], move[1, 2]),
-                    (move[2, 0], move[2, 1], move[2, 2]),
-                )
-                for n in range(3):
-                    out[order[n], 0, order[m], c] += change[3 * n]
-                    out[order[n], 1, order[m], c] += change[3 * n + 1]
-                    out[order[n], 2, order[m], c] += change[3 * n + 2]
-
-
-@kernel
-def _without_other(hessian, there):
-    """Let the point across the edge, where it is no node, move with the edge's ends; hessian (4, 3, 4, 3)."""
-    half = 0.5 * (1.0 - there)
-    for r in range(3):
-        for c in range(3):
-            for m in range(4):
-                far = hessian[3, r, m, c]
-                hessian[1, r, m, c] += half * far
-                hessian[2, r, m, c] += half * far
-                hessian[3, r, m, c] = there * far
-    for r in range(3):
-        for c in range(3):
-            for m in range(4):
-                far = hessian[m, r, 3, c]
-                hessian[m, r, 1, c] += half * far
-                hessian[m, r, 2, c] += half * far
-                hessian[m, r, 3, c] = there * far
+                for lane in range(LANES):
+                    cn, cm = shares[side, n, lane], shares[side, m, lane]
+                    ar, ac = numbers[side, r, lane], numbers[side, c, lane]
+                    both = numbers[side, 3 + r, lane] * ac + ar * numbers[side, 3 + c, lane]
+                    own = (cn * cm + kn * km * numbers[side, 9, lane]) * both
+                    own += cn * km * numbers[side, 6 + r, lane] * ac + kn * cm * ar * numbers[side, 6 + c, lane]
+                    blocks[pair, 3 * r + c, lane] += own
 
 
 @kernel
 def add_turning(x, nodes, group, present, offset, rest, frames, weight, blocks):
     """Adds the torques of turns f times f' and the second derivatives of the angles to blocks (21, 9, LANES)."""
-    d, hessian = np.empty((1, 3 * NODES, LANES)), np.empty((4, 3, 4, 3))
+    d, torque = np.empty((1, 3 * NODES, LANES)), np.empty(LANES)
+    numbers, shares = np.empty((2, 10, LANES)), np.empty((2, 4, LANES))
     gather_nodes_of(x, nodes, group, d)
-    for lane in range(LANES):
-        for a in range(ANGLES):
+    for a in range(ANGLES):
+        for lane in range(LANES):
             turn = frames[group, a, lane] + rest[group, a, lane]
-            torque = weight * frames[group, 3 + a, lane] * (1.0 + 0.25 * turn * turn)
-            if torque == 0.0:
-                continue
-            _angle_hessian(d, present, offset, group, a, lane, hessian)
-            _without_other(hessian, present[group, a, lane])
-            for n in range(4):
-                i = (a + n) % 3 if n < 3 else 3 + a
-                for m in range(4):
-                    j = (a + m) % 3 if m < 3 else 3 + a
-                    if j > i:
-                        continue
-                    pair = i * (i + 1) // 2 + j
-                    for r in range(3):
-                        for c in range(3):
-                            blocks[pair, 3 * r + c, lane] += torque * hessian[n, r, m, c]
+            torque[lane] = weight * frames[group, 3 + a, lane] * (1.0 + 0.25 * turn * turn)
+        _angle_curvature(d, present, offset, group, a, torque, numbers, shares)
+        for n in range(4):
+            i = (a + n) % 3 if n < 3 else 3 + a
+            for m in range(4):
+                j = (a + m) % 3 if m < 3 else 3 + a
+                if j <= i:
+                    _add_curvature(numbers, shares, n, m, i * (i + 1) // 2 + j, blocks)
