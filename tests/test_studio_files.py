@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import queue
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -16,11 +18,12 @@ import pliant
 from pliant import scene_file
 from pliant.errors import SceneError
 from pliant.output.fields import contact_pressures, speeds
-from pliant.studio import commands, folder
+from pliant.output.rod_view import Tube
+from pliant.studio import commands, folder, motions, worker
 from pliant.studio.clients import IN_FLIGHT, MOST_NOTES, Client
 from pliant.studio.geometry import SceneGeometry
-from pliant.studio.log import find_lost
-from pliant.studio.messages import header_of
+from pliant.studio.log import Log, find_lost
+from pliant.studio.messages import header_of, read_framed
 from pliant.studio.outlet import Outlet
 from pliant.studio.python_text import python_text
 from pliant.studio.showing import Showing
@@ -191,6 +194,9 @@ velocity = [0, 1, 0]
 """
 
 
+MEASURED = ("strain", "stress")
+
+
 def test_speed_and_displacement_colour_all_bodies_and_stress_those_that_have_it(tmp_path):
     write(tmp_path / "moving.toml", MOVING)
     scene = scene_file.load(tmp_path / "moving.toml")
@@ -203,7 +209,25 @@ def test_speed_and_displacement_colour_all_bodies_and_stress_those_that_have_it(
         assert np.allclose(soft, 3 * factor) and np.allclose(rod, factor) and np.allclose(rigid, [2 * factor])
         assert len(rod) == len(geometry.take(sim, field).tubes[0])
     geometry.moment = None
-    assert len(geometry.take(sim, "stress").values) == 1
+    assert len(geometry.take(sim, "stress").values) == 2, "soft bodies and rods, not rigid ones"
+
+
+def test_strain_of_a_rod_is_largest_on_the_outer_side_of_its_bend():
+    """A rod that is straight at rest, in an arc of radius R and stretched by 1 %: r / R on top of 1 % outside."""
+    radius, arc, angles = 0.02, 1.0, np.linspace(0, 1.2, 25)
+    points = arc * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    scene = pliant.Scene(gravity=(0, 0, 0))
+    material = pliant.Material.linear(1e6, 0.3, 1000)
+    rod = scene.add_rod(points, material, radius=radius, straight=True, stretched=1.01)
+    tube, sim = Tube(rod, 0), scene.simulate(dt=1e-3)
+    strain, stress = (motions.of_rods(sim, [tube], field)[0].reshape(len(rod.edges), 2, -1) for field in MEASURED)
+    away = np.linalg.norm(tube.points(sim).reshape(len(rod.edges), 2, -1, 3).mean(axis=1), axis=2)
+    inner = slice(1, -1)  # the ends of the rod have half a bend
+    outside, inside = away[inner].argmax(axis=1), away[inner].argmin(axis=1)
+    rows = np.arange(len(outside))
+    assert np.allclose(stress[inner, 0][rows, outside], 1e6 * (0.01 + radius / arc), rtol=0.02)
+    assert np.allclose(stress[inner, 0][rows, inside], 1e6 * abs(0.01 - radius / arc), rtol=0.04)
+    assert np.allclose(strain, stress * np.sqrt(1 + 2 * 0.3**2) / 1e6, rtol=0.01)
 
 
 def test_colours_and_energies_are_said_less_often_than_places(tmp_path):
@@ -221,3 +245,18 @@ def test_a_file_with_values_that_no_scene_has_is_refused_by_name(tmp_path):
     write(tmp_path / "date.toml", "format = 1\ngravity = [0, 0, nan]\n[run]\ndt = 2026-01-01\n")
     with pytest.raises(SceneError, match=r"run.dt: .*2026"):
         Worker(queue.Queue(), io.BytesIO()).parse(str(tmp_path / "date.toml"))
+
+
+def test_what_is_warned_of_while_a_scene_is_built_is_told(monkeypatch):
+    monkeypatch.setitem(worker.REQUESTS, "build", lambda self: warnings.warn("it is very large", stacklevel=1))
+    read, write = os.pipe()
+    Worker(queue.Queue(), os.fdopen(write, "wb"))._answer({"id": 1, "do": "build"})
+    with os.fdopen(read, "rb") as stream:
+        said = [header_of(read_framed(stream)) for _ in range(2)]
+    assert said[0] == {"kind": "warning", "text": "it is very large"} and said[1]["kind"] == "reply"
+
+
+def test_a_folder_that_takes_no_log_is_known(tmp_path):
+    (tmp_path / "file").write_text("")
+    edit = commands.Put(("gravity",), [0, 0, 0])
+    assert Log(tmp_path).write(None, {}, [edit]) and not Log(tmp_path / "file").write(None, {}, [edit])

@@ -132,6 +132,32 @@ def test_an_edit_of_an_older_scene_is_refused(page):
     assert "changed meanwhile" in answer["error"]
 
 
+def answers(page, *numbers: int) -> list[dict]:
+    """The answers to requests, in whatever order they come."""
+    found: dict[int, dict] = {}
+    while set(numbers) - set(found):
+        said = page.take()
+        found |= {said["id"]: said} if said["kind"] == "reply" else {}
+    return [found[number] for number in numbers]
+
+
+def test_of_two_edits_for_one_scene_the_second_is_refused(page):
+    """Two pages may ask before either is answered: what the second has not seen is not written over."""
+    revision, path = page.state["revision"], ["soft", 0, "position"]
+    edits = [{"do": "put", "path": path, "value": value} for value in ([1, 0, 0], [0, 2, 0])]
+    first, second = answers(page, *(page.tell("edit", command=edit, revision=revision) for edit in edits))
+    assert "error" not in first and second["stale"] and "changed meanwhile" in second["error"]
+    assert page.state["tables"]["soft"][0]["position"] == [1, 0, 0]
+    page.ask("undo")
+
+
+def test_a_run_that_is_stopped_or_edited_while_it_is_built_is_no_error(page):
+    edit = {"do": "put", "path": ["gravity"], "value": [0, 0, -9]}
+    asked = page.tell("play"), page.tell("edit", command=edit, revision=page.state["revision"])
+    assert ["error" in answer and answer["error"] for answer in answers(page, *asked)] == [False, False]
+    page.ask("undo")
+
+
 def test_bodies_are_added_under_free_names_and_taken_out(page):
     table = {"name": "cube", "shape": {"sphere": 0.1}, "density": 100, "position": [0, 0, 4]}
     assert page.ask("add", body="rigid", table=table)["value"] == "cube 2"

@@ -7,6 +7,7 @@ pytest.importorskip("starlette", reason="the studio needs the extra: pip install
 
 from pliant import scene_file
 from pliant.scene.catalogue import JOINTS
+from pliant.studio.body_keys import body_keys
 from pliant.studio.catalogue import OWN_LAW, PRESETS
 from pliant.studio.joint_keys import joint_keys
 from pliant.studio.python_text import python_text
@@ -90,7 +91,33 @@ def of_all_joints() -> dict:
     return tables
 
 
-@pytest.mark.parametrize("tables", [of_all_things(), of_all_joints()], ids=["things", "joints"])
+def of_all_keys() -> dict:
+    """What sheets, rods, rigid bodies and pairs of bodies can say beside what a new one has."""
+    things = {title: (kind, table) for title, kind, table in THINGS}
+    tables: dict = {"format": 1, "run": {"dt": 0.01}}
+    said = {
+        "Sheet": {"thins": False, "bend_stiffness": 1e-4, "flat": True, "contact_distance": 2e-3, "group": 5, "mask": 1}
+        | {"clamp": [{"nodes": "x < 0.001", "velocity": [0.1, 0.0, 0.0]}], "wind": [{"velocity": CURVE, "lift": 0.5}]}
+        | {"fibres": [{"direction": [1, 0, 0], "young": 1e6}, {"direction": [0, 1, 0], "young": 2e5}]},
+        "Rod": {"radius": None, "section": {"rectangle": [0.02, 0.01]}, "normal": [0, 0, 1], "stretched": 1.01}
+        | {"force": [{"point": 2, "vector": [0, 0, 1]}], "torque": [{"point": 1, "vector": [0.01, 0, 0]}]},
+        "Rigid ball": {"inertia": [0.02, 0.02, 0.03], "rolling_friction": 1e-3, "torsional_friction": 1e-3}
+        | {"force": [{"vector": [0, 1, 0], "at": [6.0, 0.1, 2.5]}], "torque": [{"vector": [0, 0, 0.1]}], "group": 2},
+        "Rigid box": {"static": True, "density": None, "velocity": CURVE, "angular_velocity": [0, 0, 1]},
+    }
+    for number, (title, more) in enumerate(said.items()):
+        kind, table = things[title]
+        apart(tables, kind, table | more, number)
+        tables[kind][-1] = {key: value for key, value in tables[kind][-1].items() if value is not None}
+    names = {kind: [body["name"] for body in tables[kind]] for kind in ("cloth", "rigid", "rod")}
+    tables["contact"] = [
+        {"between": [names["cloth"][0], names["rigid"][0]], "friction": 0.1, "restitution": 0.5},
+        {"between": [names["rigid"][0], names["rigid"][1]], "collide": False},
+    ]
+    return tables
+
+
+@pytest.mark.parametrize("tables", [of_all_things(), of_all_joints(), of_all_keys()], ids=["things", "joints", "keys"])
 def test_the_script_of_everything_gives_the_same_bits(tables, tmp_path):
     file = scene_file.from_tables(tables, tmp_path, "scene")
     names: dict = {}
@@ -107,6 +134,28 @@ def test_the_script_of_everything_gives_the_same_bits(tables, tmp_path):
 def test_all_joints_that_scenes_know_are_offered():
     assert set(joint_keys()) == set(JOINTS)
     assert all(said["unit"] for said in joint_keys()["hinge"].values() if said["kind"] in ("number", "limits"))
+
+
+def test_every_key_of_bodies_loads_and_rules_can_be_edited():
+    """What has no field by its kind has a panel of its own; a rod's edges alone are shown as the file says them."""
+    panels = {
+        "name",
+        "rotation",
+        "mesh",
+        "material",
+        "shape",
+        "points",
+        "section",
+        "between",
+        "drawing",
+        "edges",
+        "grid",
+    }
+    panels |= {"pin", "clamp", "force", "traction", "pressure", "torque", "fibres", "wind", "box", "cells"}
+    found = {name: keys for name, keys in body_keys().items() if name != "sections"}
+    assert {key for keys in found.values() for key, said in keys.items() if said["kind"] == "other"} <= panels
+    assert found["cloth.wind"]["velocity"] == {"kind": "moving", "unit": "m/s", "needed": True, "yes": False}
+    assert found["rigid"]["mask"]["kind"] == "groups" and found["tetrahedralize"]["grading"]["choices"][0] == 1
 
 
 def test_a_law_of_ones_own_is_offered_that_makes_a_scene(tmp_path):

@@ -1,5 +1,7 @@
 // From an empty page: a soft beam clamped at one end, a rigid ball hanging from its tip above a soft cube, and a part from
 // an STL file; it is played, paused, changed, filmed and copied as Python.
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { changed } from "./hands.mjs";
 
 export async function build(hands, page) {
@@ -39,6 +41,16 @@ export async function build(hands, page) {
   return { names: await hands.names(), size: await hands.number("size"), picked };
 }
 
+/** A file is dropped on the page. */
+async function drop(page, path) {
+  const files = await page.evaluateHandle(([name, data]) => {
+    const made = new DataTransfer();
+    made.items.add(new File([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], name));
+    return made;
+  }, [basename(path), readFileSync(path).toString("base64")]);
+  await page.dispatchEvent(".studio", "drop", { dataTransfer: files });
+}
+
 export async function mesh(hands, page, surface) {
   await hands.press("Add");
   await page.getByLabel("mesh file").setInputFiles(surface);
@@ -47,7 +59,9 @@ export async function mesh(hands, page, surface) {
   const refused = page.getByRole("dialog").locator(".error");
   await refused.waitFor();
   const error = await refused.innerText();
-  await page.getByLabel("size of tets").fill("0.1");
+  await hands.press("Cancel");
+  await drop(page, surface);
+  await page.getByLabel("size of tets").fill("10 cm");
   await hands.press("Make body");
   await hands.tree("part").waitFor();
   await hands.settled();
@@ -115,10 +129,18 @@ export async function film(hands, page) {
   await hands.file("Save picture");
   await page.locator(".done", { hasText: "scene.png" }).waitFor();
   const reached = await hands.number("time");
+  const legends = [];
+  for (const field of ["plastic_strain", "contact_pressure", "speed", "strain"]) {
+    await hands.choose("colour", field);
+    await hands.until((field) => window.studioPage().state.color === field && window.studioPage().idle, field);
+    await page.locator(".legend", { hasText: await page.evaluate((field) => window.studioPage().state.catalogue.fields[field], field) }).waitFor();
+    legends.push(await page.locator(".legend").innerText());
+  }
+  const kept = await page.locator("footer .line").innerText();
   await page.getByLabel("time line").focus();
   await page.keyboard.press("Home");
   await hands.shows("time", "0.000");
-  return { reached };
+  return { reached, legends, kept };
 }
 
 /** The script is copied; five steps and a checkpoint are what it is compared with. */

@@ -3,6 +3,7 @@
 //   studio-setup.png  a beam with a clamped end, a load and a prescribed motion, its material and its curve
 //   studio-section.png  the same beam in equilibrium, cut open and coloured by stress
 //   studio-joints.png  a tendon while it is made
+//   studio-sheets.png  a sheet with clamps, a wind and fibres, a rod, a rule of contact
 //   NAME.webp  the view of every example, for the gallery: studio/pictures
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,6 +77,28 @@ async function pictures() {
   await hands.press("Add joint");
   await hands.tree("tendon joint").waitFor();
   await hands.settled();
+
+  await hands.file("New scene");
+  await hands.until(() => !document.querySelector("nav section"));
+  await hands.add("Rod", "rod");
+  await hands.press("Add a torque");
+  await hands.settled();
+  await hands.add("Rigid ball", "ball");
+  await hands.type("rigid.0.position", 0.6, 2);
+  await hands.choose("rule with another body", "rod");
+  await hands.tree("ball – rod").waitFor();
+  await hands.add("Sheet", "sheet");
+  await hands.type("selection", "x < -0.49");
+  await hands.shows("selected", /nodes selected/);
+  await hands.press("Clamp");
+  await hands.press("Add a wind");
+  await hands.field("cloth.0.wind.0.velocity").first().waitFor();
+  await hands.press("Add fibres");
+  await hands.field("cloth.0.fibres.0.young").waitFor();
+  await hands.settled();
+  await hands.press("oblique");
+  await page.getByText("Contact", { exact: true }).scrollIntoViewIfNeeded();
+  await hands.seen("studio-sheets");
 
   await hands.file("demo");
   await hands.tree("beam").waitFor();

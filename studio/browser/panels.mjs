@@ -155,7 +155,17 @@ async function solver(hands, page) {
   await hands.shows("state", "paused");
   const stopped = await hands.number("time");
   await hands.type("pace.limit", "", 0, "");
-  return { modes, balanced, stopped };
+  await hands.type("run.dt", "5 ms", 0, "0.005");
+  await hands.type("run.threads", 1);
+  await hands.choose("solver", "dual");
+  await hands.field("run.solver.method").waitFor();
+  await hands.type("run.solver.tolerance", "1e-7", 0, "1e-7");
+  const run = await page.evaluate(() => window.studioPage().state.tables.run);
+  for (let k = 0; k < 4; k++) await hands.press("Undo");
+  await hands.until(() => JSON.stringify(window.studioPage().state.tables.run) === '{"dt":0.01}');
+  await hands.press("Build");
+  await hands.shows("state", "paused");
+  return { modes, balanced, stopped, run };
 }
 
 /** A cut through the body shows more triangles; what is hidden is not seen; a body is renamed. */
@@ -196,6 +206,12 @@ async function machine(hands, page) {
   const position = await hands.field("rigid.0.position").evaluateAll((inputs) => inputs.map((input) => Number(input.value)));
   await hands.settled();
   await hands.type("rigid.0.position", 0, 0);
+  await page.getByLabel("snap").check();
+  await page.keyboard.press("e");
+  const turned_by = await turn(hands, page);
+  await page.keyboard.press("w");
+  await page.getByLabel("snap").uncheck();
+  await hands.type("rigid.0.turn", 0, 1);
   await hands.press("Add");
   await hands.press("Joint…");
   await hands.choose("joint type", "hinge");
@@ -219,7 +235,22 @@ async function machine(hands, page) {
   await hands.press("Pause");
   await hands.shows("state", "paused");
   const turned = await page.evaluate(() => window.studioPage().view.things[0].mesh.quaternion.toArray());
-  return { position, turned, value: await slider.inputValue() };
+  return { position, turned, turned_by, value: await slider.inputValue() };
+}
+
+/** A quarter of a turn with the gizmo, about the axis that leads away from the eye; the angles that the panel then says. */
+async function turn(hands, page) {
+  const [x, y] = await hands.place(0, 0, 1.5);
+  for (let radius = 30; radius < 160; radius += 4) {
+    await page.mouse.move(x + 0.7 * radius, y - 0.7 * radius);
+    if (await page.evaluate(() => window.studioPage().view.gizmo.controls.axis === "Y")) {
+      await hands.drag([x + 0.7 * radius, y - 0.7 * radius], [x - 0.7 * radius, y - 0.7 * radius], 10);
+      break;
+    }
+  }
+  await hands.until(() => document.querySelectorAll('[data-path="rigid.0.turn"] input')[1].value !== "0");
+  await hands.settled();
+  return hands.field("rigid.0.turn").evaluateAll((inputs) => inputs.map((input) => Number(input.value)));
 }
 
 /** Every kind of joint between two boxes, a soft box, a rod and the world: clicked in the view, or chosen by name. */
@@ -266,8 +297,8 @@ async function joints(hands, page) {
     if (kind === "tendon") await hands.shot("joint-form");
     await hands.press("Add joint");
     await form.waitFor({ state: "detached" });
-    await hands.settled();
   }
+  await hands.settled();
   await hands.seen("joints");
   await hands.tree("cylindrical joint").click();
   const travel = page.locator("fieldset", { hasText: /^travel/ });
@@ -332,12 +363,76 @@ async function sheets(hands, page) {
   return { names: await hands.names(), panned: changed(seen, panned), zoomed: changed(panned, zoomed), text };
 }
 
+/** Wind, fibres and clamps of the sheet, groups of the ball, a rule of contact, the section and loads of the rod; a wind
+ * is picked and dragged in the view, which is seen with wires, with shadows and from the other side. */
+async function pairs(hands, page) {
+  await hands.tree("sheet").click();
+  await hands.type("selection", "x < -0.49");
+  await hands.shows("selected", "5 nodes selected");
+  await hands.press("Clamp");
+  await hands.press("Add a wind");
+  await hands.field("cloth.0.wind.0.velocity").first().waitFor();
+  await hands.type("cloth.0.wind.0.velocity", "36 km/h", 0, "10");
+  await hands.press("Add fibres");
+  await hands.field("cloth.0.fibres.0.young").waitFor();
+  await hands.type("cloth.0.fibres.0.young", "2 MPa", 0, "2000000");
+  await hands.tree("ball").click();
+  await hands.type("rigid.0.mask", "1, x");
+  const error = await page.locator("aside .error").innerText();
+  await hands.type("rigid.0.mask", "1, 3");
+  await hands.choose("rule with another body", "sheet");
+  await hands.tree("ball – sheet").waitFor();
+  await hands.type("contact.0.friction", 0.1);
+  await hands.press("Add");
+  await hands.press("Rule of contact");
+  await hands.tree("sheet – rod").waitFor();
+  await page.getByLabel("collide").uncheck();
+  await hands.settled();
+  await hands.tree("rod").click();
+  await hands.choose("cross section", "tube");
+  await hands.field("rod.0.section.tube.1").waitFor();
+  await hands.press("Add a torque");
+  await hands.field("rod.0.torque.0.vector").first().waitFor();
+  await hands.settled();
+  await hands.press("oblique");
+  await hands.tree("Scene").click();
+  const tip = await page.evaluate(() => {
+    const { symbols } = window.studioPage().view;
+    return symbols.handle(symbols.arrows.find((each) => each.load.kind === "wind")).toArray();
+  });
+  const [x, y] = await hands.place(...tip);
+  await hands.drag([x, y], [x + 40, y]);
+  await hands.until(() => window.studioPage().state.tables.cloth[0].wind[0].velocity[0] > 10.5);
+  await hands.settled();
+  await page.mouse.click(...(await hands.place(-0.5, -0.5, 1)));
+  await page.locator(".entry.lit").waitFor();
+  const lit = await page.locator(".entry.lit").innerText();
+  const before = await hands.picture();
+  const looks = [];
+  for (const label of ["wires", "shadows"]) {
+    await page.locator(".tools").getByLabel(label).check();
+    looks.push(changed(before, await hands.picture()));
+    await page.locator(".tools").getByLabel(label).uncheck();
+  }
+  await page.keyboard.press("9");
+  looks.push(changed(before, await hands.picture()));
+  await hands.press("oblique");
+  await hands.seen("pairs");
+  await hands.file("Copy as scene file");
+  const text = await page.locator("textarea").inputValue();
+  await hands.press("Close");
+  return { error, lit, looks, text };
+}
+
 async function example(hands, page) {
+  await page.keyboard.press("?");
+  const keys = await page.getByRole("dialog", { name: "Keys and the mouse" }).innerText();
+  await page.keyboard.press("Escape");
   await hands.file("chain");
   await hands.tree("hook").first().waitFor();
   await hands.settled();
   await hands.seen("example");
-  return { names: await hands.names() };
+  return { names: await hands.names(), keys };
 }
 
-export const panels = [selections, loads, material, solver, section, machine, joints, pull, sheets, example];
+export const panels = [selections, loads, material, solver, section, machine, joints, pull, sheets, pairs, example];

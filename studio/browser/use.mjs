@@ -18,7 +18,10 @@ try {
 const { browser, page, hands, faults, asked } = opened;
 try {
   await hands.shows("state", "at the start");
-  say("open", { address: page.url(), names: await hands.names() });
+  const lost = page.locator(".lost");
+  const left = (await lost.count()) ? await lost.innerText() : "";
+  if (left) await lost.getByRole("button", { name: "Discard" }).click();
+  say("open", { address: page.url(), names: await hands.names(), left });
   const wanted = process.env.PLIANT_DEEDS?.split(",");
   for (const deed of [build, mesh, play, change, film, copy, ...panels].filter(({ name }) => !wanted || wanted.includes(name))) say(deed.name, await deed(hands, page, surface));
   say("end", { faults, origins: [...asked], questions: hands.questions });

@@ -4,35 +4,23 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AddMenu, FileMenu, MeshForm, TextBox } from "./dialogs";
 import { Gallery, Keys } from "./learn";
 import type { Edit } from "./fields";
-import { JointForm } from "./joint_form";
+import { JointForm, namesOf } from "./joint_form";
 import type { Select, Selection } from "./loads";
-import { type Command, Connection, type Frame, type State, type Surfaces, type Table } from "./messages";
+import { type Command, Connection, type Frame, type Load, Stale, type State, type Surfaces, type Table } from "./messages";
 import type { Drawn } from "./mouse";
-import { type Chosen, Properties } from "./properties";
+import { BODIES, type Chosen, Properties } from "./properties";
+import { aside, find, firstPair, follow, NOTHING, numberOf, sameThings, SCENE } from "./scene";
+import { listen } from "./shortcuts";
 import { Status } from "./status";
-import type { Picked } from "./symbols";
+import { type Picked, STRENGTH } from "./symbols";
 import { Legend, Tools } from "./tools";
 import { Tree } from "./tree";
-import type { Pose } from "./gizmo";
+import { carried, type Pose } from "./gizmo";
 import { View } from "./view";
 
-const NOTHING: State = {
-  kind: "state", revision: 0, tables: {}, name: null, saved: true, undo: 0, redo: 0, phase: "starting", color: "none",
-  opened: 0, scenes: [], examples: [], catalogue: {}, speed: 1, limit: null, contacts: false, lost: null,
-};
 const UNSELECTED: Selection = { tool: null, body: null, what: "nodes", numbers: [], said: null, error: "", revision: -1, draws: "traction" };
-const SCENE: Chosen = { kind: "scene", index: 0 };
 
 const rounded = (value: number) => Number(value.toPrecision(4));
-
-/** The chosen thing by its name: kinds and indices of bodies. */
-function find(tables: Table, name: string): Chosen | null {
-  for (const kind of ["soft", "cloth", "rigid", "rod"] as const) {
-    const index = (tables[kind] ?? []).findIndex((body: Table) => body.name === name);
-    if (index >= 0) return { kind, index };
-  }
-  return null;
-}
 
 function App() {
   const [state, setState] = useState(NOTHING);
@@ -66,7 +54,7 @@ function App() {
     const hold = document.createElement("div");
     hold.className = "canvas";
     const connection: Connection = new Connection({
-      state: (next) => { now.current.state = next; setState(next); }, note, connected: setConnected,
+      state: (next) => take(next), note, connected: setConnected,
       surfaces: (header, arrays) => { setSurfaces(header); view.surfaces(header, arrays); },
       frame: (header, arrays) => { setFrame(header); view.frame(header, arrays); },
       mode: (header, arrays) => view.mode(header, arrays),
@@ -86,17 +74,31 @@ function App() {
         const round = (value: number) => Number(value.toFixed(9));
         if (body) select.say(body, what, { halfspace: { point: point.map(round), normal: normal.map(round) } });
       },
-      loaded: (body, kind, number, vector, pressure) => bend(body, kind, number, vector, pressure),
+      loaded: (body, load, vector, pressure) => bend(body, load, vector, pressure),
       drawn_arrow: (body, drawn) => drawLoad(body, drawn),
     });
     return { view, connection };
   }, []);
+  function take(next: State) {
+    const followed = follow(now.current.chosen, now.current.state, next);
+    now.current.state = next;
+    setState(next);
+    if (JSON.stringify(followed) !== JSON.stringify(now.current.chosen)) setChosen((now.current.chosen = followed));
+  }
   const failed = (error: Error) => note("problem", error.message);
   const ask = (what: string, args: Table = {}) => connection.ask(what, args).catch(failed);
   // one after the other, for a command is made for the scene as it is
   const turn = useRef<Promise<unknown>>(Promise.resolve());
   const command = (make: () => Command): Promise<void> => {
-    const ask = () => connection.ask("edit", { command: make(), revision: now.current.state.revision });
+    const ask = async (): Promise<void> => {
+      const before = now.current.state;
+      try {
+        await connection.ask("edit", { command: make(), revision: before.revision });
+      } catch (error) { // another page was quicker: once more, where the things of the scene are the same
+        if (error instanceof Stale && sameThings(before, now.current.state)) return ask();
+        throw error;
+      }
+    };
     const mine = turn.current.then(ask, ask);
     turn.current = mine;
     return mine;
@@ -149,20 +151,21 @@ function App() {
     if (picked.kind === "joint") return choose({ kind: "joint", index: picked.number });
     const place = find(now.current.state.tables, picked.body);
     if (place) setChosen(place);
-    setLit({ kind: picked.kind, number: picked.number });
+    setLit({ kind: picked.kind, number: place ? numberOf(now.current.state.tables[place.kind][place.index], picked) : picked.number });
   }
 
   /** The arrow of a load was dragged. */
-  function bend(body: string, kind: string, number: number, vector: number[], pressure: number) {
+  function bend(body: string, load: Load, vector: number[], pressure: number) {
     const place = find(now.current.state.tables, body);
     if (!place) return;
-    const key = kind === "pressure" ? "pressure" : "vector";
-    const path = [place.kind, place.index, kind, number, key];
-    if (now.current.state.tables[place.kind][place.index][kind][number][key].times) {
+    const table: Table = now.current.state.tables[place.kind][place.index];
+    const number = numberOf(table, load);
+    const [key] = STRENGTH[load.kind];
+    if (table[load.kind][number][key].times) {
       view.redraw(true);
       return note("problem", "This load changes over time: drag the points of its curve instead.");
     }
-    edit.put(path, kind === "pressure" ? rounded(pressure) : vector.map(rounded)).catch(failed);
+    edit.put([place.kind, place.index, load.kind, number, key], key === "pressure" ? rounded(pressure) : vector.map(rounded)).catch(failed);
   }
 
   /** An arrow was drawn out of a side of a body. */
@@ -181,6 +184,7 @@ function App() {
   function move(name: string, pose: Pose) {
     const place = find(now.current.state.tables, name);
     if (!place) return;
+    if (place.kind === "rod") return void edit.put(["rod", place.index, "points"], carried(now.current.state.tables.rod[place.index].points, pose)).catch(failed);
     const members = (["position", "rotation"] as const).map((key) => (
       { do: "put", path: [place.kind, place.index, key], value: pose[key] }));
     const table = now.current.state.tables[place.kind][place.index];
@@ -198,7 +202,7 @@ function App() {
   /** The same once more, beside it. */
   function duplicate() {
     const { kind, index } = now.current.chosen;
-    if (kind === "scene" || kind === "run") return;
+    if (kind === "scene" || kind === "run" || kind === "contact") return;
     const table: Table = now.current.state.tables[kind][index];
     const aside = 1.2 * view.width(table.name);
     const moved = kind === "rod" ? { points: table.points.map(([x, ...rest]: number[]) => [x + 0.1, ...rest]) }
@@ -210,9 +214,12 @@ function App() {
     return connection.ask("rename", { body: kind, index, name, revision: now.current.state.revision });
   };
 
+  /** A rule of contact between two bodies. */
+  const pair = (first: string, second: string) => add("contact", { between: [first, second], friction: 0.5 }).catch(failed);
+
   async function add(body: Chosen["kind"], table: Table) {
     const before = (now.current.state.tables[body] ?? []).length;
-    view.added = await connection.ask("add", { body, table });
+    view.added = await connection.ask("add", { body, table: aside(now.current.state.tables, table) });
     view.reveal();
     choose({ kind: body, index: before });
   }
@@ -236,11 +243,18 @@ function App() {
     if (answer?.file) note("done", `Saved ${answer.file}.`);
   }
 
+  // what a button has asked for and nobody waits for: the reason is said, not lost
+  useLayoutEffect(() => addEventListener("unhandledrejection", (event) => { event.preventDefault(); failed(event.reason); }), []);
   const playing = state.phase === "playing" || state.phase === "building";
-  const play = () => (now.current.state.phase === "playing" ? ask("pause") : ask("play"));
+  const some = BODIES.some((kind) => state.tables[kind]?.length);
+  const run = (what: string) => () => BODIES.some((kind) => now.current.state.tables[kind]?.length) && ask(what); // an empty scene does not run
+  const play = () => run(now.current.state.phase === "playing" ? "pause" : "play")();
+  const step = run("step");
+  const undo = () => now.current.state.undo && ask("undo");
+  const redo = () => now.current.state.redo && ask("redo");
 
   useLayoutEffect(() => { home.current!.appendChild(view.home); /* for tests, which ask where things are on the screen */ (window as any).studioPage = () => ({ state: now.current.state, view, idle: connection.idle }); }, []);
-  useLayoutEffect(() => view.refit(state.revision), [state.opened]);
+  useLayoutEffect(() => { view.refit(state.revision); setNotes((old) => old.filter(({ kind }) => kind !== "problem" || !state.opened)); }, [state.opened]);
   useLayoutEffect(() => { view.colors = state.catalogue.colors ?? []; }, [state.catalogue]);
   useLayoutEffect(() => { settle(UNSELECTED); }, [chosen.kind, chosen.index, state.opened]);
   useLayoutEffect(() => {
@@ -252,28 +266,19 @@ function App() {
   useLayoutEffect(() => { if (state.phase !== "ready" && now.current.selection.tool) settle({ tool: null }); }, [state.phase]);
   useLayoutEffect(() => view.hide(hidden), [hidden]);
   useLayoutEffect(() => {
-    const table = ["soft", "cloth", "rigid", "rod"].includes(chosen.kind) ? state.tables[chosen.kind]?.[chosen.index] : null;
-    const still = state.phase === "ready" && table && chosen.kind !== "rod" && !selection.tool && open !== "joint";
-    const pose = still ? { position: table.position ?? [0, 0, 0], rotation: table.rotation ?? [1, 0, 0, 0] } : null;
+    const table = BODIES.includes(chosen.kind) ? state.tables[chosen.kind]?.[chosen.index] : null;
+    const still = state.phase === "ready" && table && !selection.tool && open !== "joint";
+    const pose = still ? { position: table.position ?? table.points?.[0] ?? [0, 0, 0], rotation: table.rotation ?? [1, 0, 0, 0] } : null;
     view.select(table?.name ?? null, pose, mode);
   }, [state, chosen, mode, surfaces, selection.tool, open]);
   useLayoutEffect(() => {
-    const keys = (event: KeyboardEvent) => {
-      if ((event.target as HTMLElement).matches?.("input:not([type=checkbox]):not([type=range]), select, textarea")) return;
-      const key = (event.ctrlKey || event.metaKey ? "ctrl+" : "") + (event.shiftKey ? "shift+" : "") + event.key.toLowerCase();
-      const action: { [key: string]: () => void } = {
-        " ": play, ".": () => ask("step"), r: () => ask("reset"), f: () => view.look(), delete: remove, backspace: remove,
-        "ctrl+z": () => ask("undo"), "ctrl+shift+z": () => ask("redo"), "ctrl+y": () => ask("redo"),
+    return listen({
+        " ": play, ".": step, r: () => ask("reset"), f: () => view.look(), delete: remove, backspace: remove,
+        "ctrl+z": undo, "ctrl+shift+z": redo, "ctrl+y": redo,
         "ctrl+s": () => save(now.current.state.name ?? "scene.toml"),
-        "1": () => view.look("front"), "3": () => view.look("right"), "7": () => view.look("top"), "0": () => view.look("oblique"),
+        "1": () => view.look("front"), "3": () => view.look("right"), "7": () => view.look("top"), "0": () => view.look("oblique"), "9": () => view.opposite(),
         "?": () => setOpen("keys"), "shift+?": () => setOpen("keys"), "ctrl+d": duplicate, w: () => setMode("translate"), e: () => setMode("rotate"), escape: () => { settle({ tool: null }); setOpen(""); setText(null); },
-      };
-      if (!action[key]) return;
-      event.preventDefault();
-      action[key]();
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
+    });
   }, []);
 
   return (
@@ -284,15 +289,15 @@ function App() {
       <header>
         <b>pliant studio</b>
         <FileMenu state={state} ask={ask} save={save} copy={copy} store={store} open={open === "file"} toggle={() => setOpen(open === "file" ? "" : "file")} />
-        <AddMenu things={state.catalogue.things ?? []} add={add} note={note} joint={() => setOpen("joint")} file={(chosen) => { setOpen(""); setFile(chosen); }} open={open === "add"} toggle={() => setOpen(open === "add" ? "" : "add")} />
-        <button disabled={!state.undo} title="Undo (Ctrl+Z)" onClick={() => ask("undo")}>Undo</button>
-        <button disabled={!state.redo} title="Redo (Ctrl+Y)" onClick={() => ask("redo")}>Redo</button>
+        <AddMenu things={state.catalogue.things ?? []} add={add} note={note} joint={() => setOpen("joint")} rule={() => firstPair(state.tables, pair)} bodies={namesOf(state.tables, BODIES).length} file={(chosen) => { setOpen(""); setFile(chosen); }} open={open === "add"} toggle={() => setOpen(open === "add" ? "" : "add")} />
+        <button disabled={!state.undo} title="Undo (Ctrl+Z)" onClick={undo}>Undo</button>
+        <button disabled={!state.redo} title="Redo (Ctrl+Y)" onClick={redo}>Redo</button>
         <span class="gap" />
-        <button class="main" title="Play or pause (Space)" disabled={state.phase === "building" || state.phase === "starting"} onClick={play}>
+        <button class="main" title="Play or pause (Space)" disabled={!some || state.phase === "building" || state.phase === "starting"} onClick={play}>
           {state.phase === "playing" ? "Pause" : "Play"}
         </button>
-        <button title="Make the simulation and compile what it needs, without a step" disabled={state.phase !== "ready"} onClick={() => ask("prepare")}>Build</button>
-        <button title="One step (.)" disabled={playing} onClick={() => ask("step")}>Step</button>
+        <button title="Make the simulation and compile what it needs, without a step" disabled={!some || state.phase !== "ready"} onClick={() => ask("prepare")}>Build</button>
+        <button title="One step (.)" disabled={!some || playing} onClick={step}>Step</button>
         <button title="Back to the start (R)" onClick={() => ask("reset")}>{playing ? "Stop" : "Reset"}</button>
         <span class="gap" />
         <label>colour <select aria-label="colour" value={state.color} onChange={(event) => ask("paint", { color: event.currentTarget.value })}>
@@ -330,7 +335,7 @@ function App() {
             </div>
           ))}
         </div>
-        {file && <MeshForm file={file} stuff={state.catalogue.stuff ?? {}} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
+        {file && <MeshForm file={file} stuff={state.catalogue.stuff ?? {}} fabric={state.catalogue.presets?.fabric ?? {}} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
         {open === "keys" && <Keys close={() => setOpen("")} />}
         {text && <TextBox {...text} close={() => setText(null)} />}
       </main>
@@ -338,7 +343,7 @@ function App() {
         {open === "joint" ? <JointForm state={state} add={add} close={() => setOpen("")} pick={(picker) => { view.mouse.picker = picker; }}
           preview={(points, axis) => view.preview(points, axis)} rodPoint={(rod, point) => connection.ask("rod_point", { rod, point })} /> : (
           <Properties state={state} chosen={chosen} edit={edit} select={select} lit={lit} remove={remove} rename={rename} duplicate={duplicate}
-            ask={connection.ask.bind(connection)} markTets={(corners) => view.markTets(corners)} />
+            ask={connection.ask.bind(connection)} markTets={(corners) => view.markTets(corners)} choose={choose} pair={pair} />
         )}
       </aside>
       <footer><Status state={state} frame={frame} surfaces={surfaces} scrub={(index) => ask("scrub", { index })} /></footer>

@@ -1,5 +1,6 @@
 // Menus and forms: files, what can be added, text to copy.
 import { useState } from "preact/hooks";
+import { parse } from "./fields";
 import type { Catalogue, Kind, State, Table } from "./messages";
 
 type Ask = (what: string, args?: Table) => Promise<any>;
@@ -41,7 +42,7 @@ export function FileMenu(props: Menu & { state: State; ask: Ask; copy(what: "pyt
   );
 }
 
-export function AddMenu(props: Menu & { things: Catalogue["things"]; add: Add; note(kind: string, text: string): void; joint(): void; file(file: File): void }) {
+export function AddMenu(props: Menu & { things: Catalogue["things"]; add: Add; note(kind: string, text: string): void; joint(): void; rule(): void; bodies: number; file(file: File): void }) {
   return (
     <div class="menu">
       <button aria-expanded={props.open} onClick={props.toggle}>Add</button>
@@ -58,17 +59,23 @@ export function AddMenu(props: Menu & { things: Catalogue["things"]; add: Add; n
           </label>
           <h3>Between two</h3>
           <button onClick={props.joint}>Joint…</button>
+          <button disabled={props.bodies < 2} title="Friction of two bodies, or that they pass through each other" onClick={() => { props.toggle(); props.rule(); }}>Rule of contact</button>
         </div>
       )}
     </div>
   );
 }
 
+/** How a surface is filled with tets: the keys of docs/meshing.md that matter most. */
+const FILLING = [
+  { key: "size", label: "size of tets", unit: "m", usual: "a 32nd of the diagonal" }, { key: "min_dihedral", label: "least angle", unit: "°", usual: "chosen" },
+  { key: "sharp", label: "keep edges sharper than", unit: "°", usual: "none, such as 30" }, { key: "max_volume_error", label: "volume may differ by", unit: "", usual: "0.01" },
+];
+
 /** A mesh file becomes a body: its surface is filled with tets, its tets are taken, or it is a rigid shape. */
-export function MeshForm(props: { file: File; stuff: Table; add: Add; discard(file: string): void; close(): void }) {
-  const [kind, setKind] = useState<"tetrahedralize" | "tets" | "rigid">(/\.(msh|vtu)$/i.test(props.file.name) ? "tets" : "tetrahedralize");
-  const [size, setSize] = useState("");
-  const [angle, setAngle] = useState("");
+export function MeshForm(props: { file: File; stuff: Table; fabric: Table; add: Add; discard(file: string): void; close(): void }) {
+  const [kind, setKind] = useState<"tetrahedralize" | "tets" | "sheet" | "rigid" | "hull">(/\.(msh|vtu)$/i.test(props.file.name) ? "tets" : "tetrahedralize");
+  const [typed, setTyped] = useState<{ [key: string]: string }>({});
   const [repair, setRepair] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState("");
@@ -81,14 +88,15 @@ export function MeshForm(props: { file: File; stuff: Table; add: Add; discard(fi
       const said = await answer.text();
       if (!answer.ok) throw new Error(said);
       file = said;
-      const options: Table = {};
-      if (size.trim()) options.size = Number(size);
-      if (angle.trim()) options.min_dihedral = Number(angle);
-      if (Object.values(options).some((value) => !Number.isFinite(value))) throw new Error("size and angle are numbers");
+      const numbers = FILLING.map(({ key, unit }) => [key, parse(typed[key] ?? "", unit)]);
+      if (numbers.some(([, value]) => value === null)) throw new Error("a size is a length such as 2 cm, angles are degrees, and a part is a number such as 0.02");
+      const options: Table = Object.fromEntries(numbers.filter(([, value]) => value !== undefined));
+      const position = [0, 0, 0];
       const read: Table = repair ? { repair: true } : {};
       const name = file.replace(/\.[^.]*$/, "");
-      if (kind === "rigid") await props.add("rigid", { name, shape: { mesh: file, ...read }, density: 1000 });
-      else await props.add("soft", { name, mesh: { file, ...read, ...(kind === "tets" ? {} : { tetrahedralize: options }) }, material: props.stuff });
+      if (kind === "rigid" || kind === "hull") await props.add("rigid", { name, position, shape: { [kind === "hull" ? "hull" : "mesh"]: file, ...read }, density: 1000 });
+      else if (kind === "sheet") await props.add("cloth", { name, position, mesh: { file, ...read }, thickness: 1e-3, material: props.fabric });
+      else await props.add("soft", { name, position, mesh: { file, ...read, ...(kind === "tets" ? {} : { tetrahedralize: options }) }, material: props.stuff });
       props.close();
     } catch (wrong) {
       if (file) props.discard(file);
@@ -103,19 +111,16 @@ export function MeshForm(props: { file: File; stuff: Table; add: Add; discard(fi
         <select aria-label="make of it" value={kind} onChange={(event) => setKind(event.currentTarget.value as typeof kind)}>
           <option value="tetrahedralize">a soft body: fill its surface with tets</option>
           <option value="tets">a soft body of its tets</option>
+          <option value="sheet">a sheet: its triangles, 1 mm thick</option>
           <option value="rigid">a rigid body</option>
+          <option value="hull">a rigid body: its convex hull</option>
         </select>
       </div></div>
-      {kind === "tetrahedralize" && (
-        <div class="row"><label>size of tets <span class="unit">m</span></label><div class="inputs">
-          <input aria-label="size of tets" placeholder="a 32nd of the diagonal" value={size} onInput={(event) => setSize(event.currentTarget.value)} />
+      {kind === "tetrahedralize" && FILLING.map(({ key, label, unit, usual }) => (
+        <div class="row"><label>{label} <span class="unit">{unit}</span></label><div class="inputs">
+          <input aria-label={label} placeholder={usual} value={typed[key] ?? ""} onInput={(event) => setTyped({ ...typed, [key]: event.currentTarget.value })} />
         </div></div>
-      )}
-      {kind === "tetrahedralize" && (
-        <div class="row"><label>least angle <span class="unit">°</span></label><div class="inputs">
-          <input aria-label="least angle" placeholder="chosen" value={angle} onInput={(event) => setAngle(event.currentTarget.value)} />
-        </div></div>
-      )}
+      ))}
       <div class="row"><label>repair</label><div class="inputs">
         <input type="checkbox" aria-label="repair" checked={repair} onChange={(event) => setRepair(event.currentTarget.checked)} />
       </div></div>

@@ -134,7 +134,7 @@ export function ChoiceField(props: Props & { choices: string[] }) {
   return (
     <Row {...props} error={error}>
       <select aria-label={props.label} value={props.value ?? props.usual} onChange={(event) => put(event.currentTarget.value)}>
-        {props.choices.map((choice) => <option value={choice}>{choice}</option>)}
+        {props.choices.map((choice) => <option value={choice}>{choice || "usual"}</option>)}
       </select>
     </Row>
   );

@@ -5,6 +5,13 @@ import type { Thing } from "./things";
 
 export interface Pose { position: number[]; rotation: number[] }
 
+/** The points of a rod after its first one has been put into a pose, the others with it [m]. */
+export function carried(points: number[][], { position, rotation: [w, x, y, z] }: Pose): number[][] {
+  const turn = new THREE.Quaternion(x, y, z, w);
+  const [first, to] = [new THREE.Vector3().fromArray(points[0]), new THREE.Vector3().fromArray(position)];
+  return points.map((point) => new THREE.Vector3().fromArray(point).sub(first).applyQuaternion(turn).add(to).toArray().map((value) => Number(value.toFixed(6)) + 0));
+}
+
 interface Events { moved(pose: Pose): void; dragging(yes: boolean): void; changed(): void }
 
 export class Gizmo {

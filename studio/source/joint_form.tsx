@@ -62,7 +62,8 @@ export function JointForm(props: Props) {
     else setForm((old) => ({ ...old, [order ? "b" : "a"]: name, places: places(old) }));
   };
   useLayoutEffect(() => {
-    props.pick((name, point, floor) => {
+    props.pick((name, picked, floor) => {
+      const point = name === "world" && !has("points") ? null : picked; // two points are held in the world too, others at the body
       if (floor && has("point") && clicks.current % 2) return take(name, null); // held where the first click was
       if (!rods.includes(name) || !point) return take(name, point);
       props.rodPoint(name, point).then(({ number, at }) => take(`${name}.${number}`, at), (wrong: Error) => setError(wrong.message));

@@ -75,10 +75,17 @@ function Key(props: PanelProps & { name: string; said: JointKey }) {
     case "number": return <NumberField {...common} usual={said.needed ? undefined : "–"} />;
     case "flag": return <FlagField {...common} usual={true} />;
     case "nodes": return <TextField {...common} label="nodes where" usual="those of the nearest face" />;
-    case "moving": return value === undefined ? <button class="small" onClick={() => edit.put(path, 1)}>Set a {words(name)}</button> : <MovingField {...common} />;
+    case "moving": return value === undefined ? <button class="small" onClick={() => edit.put(path, lengthOf(table))}>Set a {words(name)}</button> : <MovingField {...common} />;
     case "path": return <Through {...props} path={path} points={value} />;
     default: return null;
   }
+}
+
+/** How long the path of a tendon is now, or the way between two points [m]. */
+function lengthOf(table: Table): number {
+  const points: number[][] = table.path ? table.path.map((point: Table) => point.at) : Array.isArray(table.at?.[0]) ? table.at : [];
+  const sum = points.slice(1).reduce((all, point, k) => all + Math.hypot(...point.map((value, axis) => value - points[k][axis])), 0);
+  return Number(sum.toPrecision(4)) || 1;
 }
 
 /** The path of a tendon. */

@@ -17,7 +17,7 @@ export function Gallery(props: { examples: State["examples"]; open(file: string)
 
 const KEYS: [string, string][] = [
   ["Space", "play or pause"], [".", "one step"], ["R", "back to the start"], ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+S", "save"], ["Ctrl+D", "the selected thing once more"],
-  ["Delete", "take out what is selected"], ["F, 0, 1, 3, 7", "fit; oblique, front, right, top view"], ["W, E", "gizmo: move, turn"], ["Esc", "end a tool, close what is open"],
+  ["Delete", "take out what is selected"], ["F, 0, 1, 3, 7, 9", "fit; oblique, front, right, top view; from the other side"], ["W, E", "gizmo: move, turn"], ["Esc", "end a tool, close what is open"],
   ["drag, right drag, wheel", "turn, move, zoom the view"], ["click", "select a body, a pin, a load, a joint"], ["Shift + drag", "pull on a body while the scene plays"],
   ["Shift, Alt", "with a tool: add to the selection, take away from it"],
 ];

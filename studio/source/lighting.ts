@@ -4,7 +4,7 @@ import { free } from "./free";
 
 /** Squares on the ground, each side a line of its own: long lines that pass the eye are lost in some drivers. */
 function net(step: number): THREE.LineSegments {
-  const half = 30;
+  const half = 20;
   const points: number[] = [];
   for (let i = -half; i <= half; i++) {
     for (let j = -half; j < half; j++) points.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
@@ -21,6 +21,9 @@ export class Lighting {
   /** Goes with the eye, so that no side that is seen is dark. */
   private lamp = new THREE.DirectionalLight(0xffffff, 0.9);
   private grid: THREE.Object3D = new THREE.Group();
+
+  /** The side of a square of the grid [m]. */
+  step = 1;
 
   constructor(private scene: THREE.Scene, camera: THREE.Camera) {
     scene.add(new THREE.HemisphereLight(0xffffff, 0x9aa0a8, 1.5), this.sun, this.sun.target);
@@ -42,7 +45,7 @@ export class Lighting {
     [shadow.left, shadow.right, shadow.bottom, shadow.top] = [-2.5 * radius, 2.5 * radius, -2.5 * radius, 2.5 * radius];
     [shadow.near, shadow.far] = [0.01 * radius, 10 * radius];
     shadow.updateProjectionMatrix();
-    const step = 10 ** Math.round(Math.log10(radius / 2));
+    const step = this.step = 10 ** Math.round(Math.log10(radius / 2));
     free(this.grid);
     this.grid = net(step);
     this.grid.position.z = 2e-3 * radius;

@@ -1,6 +1,7 @@
 // What is selected of a body, and what acts there: pins, prescribed motion, forces, tractions, pressures.
 import { MovingField } from "./curves";
 import { Check, type Edit, Row, TextField, useEdit } from "./fields";
+import { KeyField, keysOf } from "./keys";
 import type { Path, Table } from "./messages";
 import type { Choosing, Draws } from "./mouse";
 import type { PanelProps } from "./properties";
@@ -25,12 +26,16 @@ const DRAWS: { [draws in Draws]: string } = {
   traction: "traction on the side [Pa]", pressure: "pressure on the side, which follows it [Pa]", force: "force at the node, or at those selected [N]",
   "body force": "body force: on all nodes [N]",
 };
-const PICKS = { pin: "nodes", force: "nodes", traction: "faces", pressure: "faces" } as const;
+const PICKS = { pin: "nodes", clamp: "nodes", force: "nodes", traction: "faces", pressure: "faces" } as const;
 type Kind = keyof typeof PICKS;
 const NEW: { [kind in Kind]: Table } = {
-  pin: {}, force: { vector: [0, 0, -1] }, traction: { vector: [0, 0, -100] }, pressure: { pressure: 100 },
+  pin: {}, clamp: {}, force: { vector: [0, 0, -1] }, traction: { vector: [0, 0, -100] }, pressure: { pressure: 100 },
 };
-const TITLES = { pin: "Pins", force: "Forces", traction: "Tractions", pressure: "Pressures" };
+const HINTS: { [kind in Kind]: string } = {
+  pin: "Hold them where they are", clamp: "Hold them and the directions of the sheet there", force: "A force shared by them", traction: "A force per area that keeps its direction",
+  pressure: "A force per area that follows the faces",
+};
+const TITLES = { pin: "Pins", clamp: "Clamps", force: "Forces", traction: "Tractions", pressure: "Pressures" };
 
 export function SelectPanel({ table, path, edit, select, state }: PanelProps) {
   const { selection } = select;
@@ -74,8 +79,8 @@ export function SelectPanel({ table, path, edit, select, state }: PanelProps) {
       </div>
       {count > 0 && (
         <div class="line">
-          {(Object.keys(PICKS) as Kind[]).filter((kind) => PICKS[kind] === what).map((kind) => (
-            <button class="small" onClick={() => take(kind)}>{{ pin: "Pin", force: "Force", traction: "Traction", pressure: "Pressure" }[kind]}</button>
+          {(Object.keys(PICKS) as Kind[]).filter((kind) => PICKS[kind] === what && (kind !== "clamp" || path[0] === "cloth")).map((kind) => (
+            <button class="small" title={HINTS[kind]} onClick={() => take(kind)}>{{ pin: "Pin", clamp: "Clamp", force: "Force", traction: "Traction", pressure: "Pressure" }[kind]}</button>
           ))}
           {what === "nodes" && <button class="small" onClick={() => {
             const list: Table[] = table.pin ?? [];
@@ -89,7 +94,7 @@ export function SelectPanel({ table, path, edit, select, state }: PanelProps) {
 }
 
 /** Which nodes or faces: a text that is edited, or what a gesture has left, which can be shown. */
-function Where(props: { path: Path; what: What; value: any; edit: Edit }) {
+export function Where(props: { path: Path; what: What; value: any; edit: Edit }) {
   const said = (value: any): string => {
     if (value?.indices) return `${value.indices.length} by number`;
     const [kind] = Object.keys(value ?? {});
@@ -132,11 +137,12 @@ export function Acting(props: PanelProps & { kind: Kind }) {
           <div class={lit?.kind === kind && lit.number === k ? "entry lit" : "entry"}>
             <Where path={at(what)} what={what} value={entry[what]} edit={edit} />
             {kind === "pin" && <Axes path={at("axes")} value={entry.axes} edit={edit} />}
-            {kind === "pin" && <Motion at={at} entry={entry} edit={edit} />}
+            {(kind === "pin" || kind === "clamp") && <Motion at={at} entry={entry} edit={edit} />}
             {entry.vector !== undefined && <MovingField label="vector" unit={kind === "force" ? "N" : "Pa"} path={at("vector")} value={entry.vector} edit={edit} />}
+            {kind === "force" && <KeyField name="spread" said={keysOf(props, "soft.force").spread} value={entry.spread} path={at("spread")} edit={edit} />}
             {entry.pressure !== undefined && <MovingField label="pressure" unit="Pa" path={at("pressure")} value={entry.pressure} edit={edit} />}
             <button class="small" onClick={() => select.say(table.name, what, entry[what])}>Show</button>
-            <button class="small" onClick={() => without(k)}>{kind === "pin" ? "Unpin" : "Take off"}</button>
+            <button class="small" onClick={() => without(k)}>{{ pin: "Unpin", clamp: "Let go" }[kind as string] ?? "Take off"}</button>
           </div>
         );
       })}

@@ -101,13 +101,13 @@ const [WIDTH, HEIGHT, LEFT] = [306, 132, 58];
 
 /** Nominal stress of a bar over its stretch, computed anew whenever the material changes. */
 function Curve({ material, ask }: { material: Table; ask(what: string, args?: Table): Promise<any> }) {
-  const [pulled, setPulled] = useState<Pulled | null>(null);
+  const [pulled, setPulled] = useState<(Pulled & { of: string }) | null>(null);
   const [error, setError] = useState("");
   const said = JSON.stringify(material);
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => ask("curve", { material }).then(
-      (found) => gone || (setPulled(found), setError("")), (wrong: Error) => gone || (setPulled(null), setError(wrong.message))), 150);
+      (found) => gone || (setPulled({ ...found, of: said }), setError("")), (wrong: Error) => gone || (setPulled(null), setError(wrong.message))), 150);
     return () => { gone = true; clearTimeout(timer); };
   }, [said]);
   if (error || !pulled?.stretch.length) { // as high as the curve, so that nothing moves when it comes
@@ -118,7 +118,7 @@ function Curve({ material, ask }: { material: Table; ask(what: string, args?: Ta
   const x = (stretch: number) => LEFT + ((WIDTH - LEFT - 8) * (stretch - first)) / (last - first || 1);
   const y = (stress: number) => 8 + ((HEIGHT - 42) * (high - stress)) / (high - low || 1);
   return (
-    <svg class="plot" data-plot="stress" width={WIDTH} height={HEIGHT} role="img" aria-label="stress over stretch">
+    <svg class={pulled.of === said ? "plot" : "plot stale"} data-plot="stress" width={WIDTH} height={HEIGHT} role="img" aria-label="stress over stretch">
       <line x1={LEFT} x2={WIDTH - 8} y1={y(0)} y2={y(0)} stroke="#c3cad0" />
       <line x1={x(1)} x2={x(1)} y1={8} y2={HEIGHT - 32} stroke="#c3cad0" />
       <polyline fill="none" stroke="#2f7f88" stroke-width="2" points={pulled.stretch.map((each, k) => `${x(each)},${y(pulled.stress[k])}`).join(" ")} />

@@ -11,11 +11,19 @@ export interface JointKey {
   unit: string; needed: boolean; start: number | null;
 }
 
+/** How a key of a body, a load or a rule of contact is edited; yes: a flag that is true where nothing is said. */
+export interface BodyKey {
+  kind: "number" | "flag" | "choice" | "vector" | "direction" | "moving" | "groups" | "numbers" | "nodes" | "other";
+  unit: string; needed: boolean; yes: boolean; choices?: (string | number)[];
+}
+
 export interface Catalogue {
   laws: string[];
   presets: { [name: string]: Table };
   solvers: { [name: string]: { [option: string]: { kind: string; default: unknown } } };
   joints: { [type: string]: { [key: string]: JointKey } };
+  /** Tables of bodies, loads and rules of contact, key by key. */
+  keys: { [table: string]: { [key: string]: BodyKey } };
   fields: { [name: string]: string };
   colors: [number, number, number][];
   run: { dt: number; seconds: number };
@@ -40,6 +48,8 @@ export interface State {
   speed: number;
   limit: number | null;
   contacts: boolean;
+  /** Where soft bodies are cut open: the normal of a plane and how far it is from the origin [m]. */
+  cutting: [[number, number, number], number] | null;
   lost: string | null;
   scenes: string[];
   examples: { file: string; about: string; picture: string }[];
@@ -48,19 +58,28 @@ export interface State {
 
 /** Where a joint holds: at a moved node, or at a point of a rigid shape or of the world, which of its places this is, and
  * the direction of its axis there. */
-export interface Anchor { joint: number; place: number; point?: number; at?: [number, number, number]; axis?: [number, number, number] }
-/** A load as an arrow, at a moved node or at a point of a rigid shape; inward: into the faces of a pressure. */
-export interface Load { kind: "force" | "traction" | "pressure"; number: number; vector: number[]; inward?: number[]; point?: number; at?: number[] }
+export interface Anchor { joint: number; place: number; point?: number; ring?: [number, number]; at?: [number, number, number]; axis?: [number, number, number] }
+/** A load as an arrow, at a moved node or at a point of a rigid shape; inward: into the faces of a pressure; of a rod in
+ * the middle of a ring of its surface, and a load `of` one of its points. */
+export interface Load {
+  kind: "force" | "torque" | "traction" | "pressure" | "wind"; number: number; vector: number[]; inward?: number[];
+  point?: number; at?: number[]; ring?: [number, number]; of?: number;
+}
 
 export interface SoftSurface {
   name: string; color: string; drawn: boolean; points: number; triangles: number; moved: number; held: number;
   pinned: number; nodes: number; tets: number; loads: Load[]; anchors: Anchor[];
+  /** How many pins it has; those with higher numbers are clamps. */
+  pins: number;
 }
 export interface RigidSurface {
   name: string; color: string; flat: boolean; static: boolean; plane: number[] | null; points: number;
   triangles: number; anchors: Anchor[]; loads: Load[];
 }
-export interface RodSurface { name: string; color: string; points: number; triangles: number }
+export interface RodSurface {
+  name: string; color: string; points: number; triangles: number; loads: Load[]; anchors: Anchor[];
+  clamps: { of: number; ring: [number, number] }[];
+}
 
 export interface Surfaces {
   kind: "surfaces";
@@ -96,10 +115,12 @@ export interface Frame {
   tangled?: string[];
   timings?: { [stage: string]: number };
   energy?: { [kind: string]: number };
-  /** fresh: the frame says values; otherwise bodies keep the colours that they have. all: rods and rigid bodies have it too. */
-  field?: { name: string; title: string; high: number; fresh: boolean; all: boolean };
+  /** fresh: the frame says values; otherwise bodies keep the colours that they have. rods: they have it too, all: so have rigid bodies. */
+  field?: { name: string; title: string; high: number; fresh: boolean; rods: boolean; all: boolean };
   kept?: number;
   full?: boolean;
+  /** How much memory the frames kept take, and may take [MiB]. */
+  memory?: [number, number];
   scrubbed?: boolean;
   touching?: [string, string][];
 }
@@ -122,6 +143,9 @@ export class Arrays {
     return new Uint32Array(this.buffer, this.offset - 4 * count, count);
   }
 }
+
+/** Why an edit was refused that was made for a scene which has changed meanwhile. */
+export class Stale extends Error {}
 
 interface Listener {
   state(state: State): void;
@@ -187,7 +211,7 @@ export class Connection {
       const request = this.waiting.get(message.id);
       this.waiting.delete(message.id);
       if (!request) return;
-      if ("error" in message) request.reject(new Error(message.error));
+      if ("error" in message) request.reject(message.stale ? new Stale(message.error) : new Error(message.error));
       else request.resolve(message.value);
     } else this.listener.note(message.kind, message.text);
   }

@@ -1,7 +1,8 @@
 // What the mouse does in the view beside turning it: picks, pulls, drags arrows of loads, selects nodes and faces.
 import * as THREE from "three";
 import { around, BRUSH, combined, facesOf, type How, Trace, type Tool, under, type What, within } from "./selecting";
-import type { Arrow, Picked } from "./symbols";
+import type { Load } from "./messages";
+import { type Arrow, type Picked, STRENGTH } from "./symbols";
 import type { Thing } from "./things";
 import type { View } from "./view";
 
@@ -25,7 +26,7 @@ export interface MouseEvents {
   chosen(numbers: number[]): void;
   halfspace(point: number[], normal: number[]): void;
   /** The arrow of a load has been dragged; a new one has been drawn on a side of a body. */
-  loaded(body: string, kind: string, number: number, vector: number[], pressure: number): void;
+  loaded(body: string, load: Load, vector: number[], pressure: number): void;
   drawn_arrow(body: string, drawn: Drawn): void;
 }
 
@@ -40,6 +41,8 @@ const strength = (value: number) => `${Number(value.toPrecision(3))}`;
 export class Mouse {
   choosing: Choosing = { tool: null, body: null, what: "nodes", numbers: [], draws: "traction" };
   pulling = false;
+  /** Where a joint was last told to hold a body. */
+  private picked: THREE.Vector3 | null = null;
   /** Takes clicks on bodies in place of the selection, as long as it is there. */
   picker: ((name: string, point: number[] | null, floor: boolean) => void) | null = null;
   readonly trace = new Trace();
@@ -150,15 +153,21 @@ export class Mouse {
   }
 
   private click(event: PointerEvent, place: Place) {
-    if (this.view.busy) return;
-    if (this.picker) {
-      const found = this.view.cast(event);
-      return found ? this.picker(found.thing.name, found.hit.point.toArray(), found.thing.floor) : this.picker("world", null, false);
-    }
+    if (this.view.gizmo.busy) return;
+    if (this.picker) return this.pickFor(this.picker, event);
     const symbol = this.view.symbols.pick(...place, this.view.toScreen);
     if (symbol) return this.events.symbol(symbol);
     const found = this.view.cast(event);
     this.events.pick(found ? found.thing.name : null);
+  }
+
+  /** A click beside all bodies, or on a floor far away, is the world, as far away as what was picked before. */
+  private pickFor(picker: NonNullable<Mouse["picker"]>, event: PointerEvent) {
+    const found = this.view.cast(event);
+    const near = found && (!found.thing.floor || found.hit.point.distanceTo(this.view.orbit.target) < 3 * this.view.size());
+    const point = near ? found.hit.point : this.view.ray(event).ray.intersectPlane(this.facing(this.picked ?? this.view.orbit.target), new THREE.Vector3());
+    if (near && !found.thing.floor) this.picked = found.hit.point;
+    picker(near ? found.thing.name : "world", point ? point.toArray() : null, Boolean(near && found.thing.floor));
   }
 
   /** The end of a gesture that selects. */
@@ -204,16 +213,16 @@ export class Mouse {
   }
 
   private said(kind: string, vector: THREE.Vector3, pressure: number): string {
-    if (kind === "pressure") return `${strength(pressure)} Pa`;
-    return `${vector.toArray().map(strength).join(", ")} ${kind === "traction" ? "Pa" : "N"}`;
+    const unit = STRENGTH[kind as Load["kind"]]?.[1] ?? "N"; // of a body force
+    return `${kind === "pressure" ? strength(pressure) : vector.toArray().map(strength).join(", ")} ${unit}`;
   }
 
   private leave() {
     const { arrow: { thing, load }, vector, pressure, moved } = this.arrow!;
     this.arrow = null;
     this.trace.clear();
-    if (moved) this.events.loaded(thing.name, load.kind, load.number, vector.toArray(), pressure);
-    else this.events.symbol({ kind: load.kind, body: thing.name, number: load.number });
+    if (moved) this.events.loaded(thing.name, load, vector.toArray(), pressure);
+    else this.events.symbol({ kind: load.kind, body: thing.name, number: load.number, of: load.of });
   }
 
   /** A new load is drawn out of a side of a body; of a pressure only what is along the normal counts. */

@@ -1,7 +1,11 @@
 // The panel on the right: what the selected thing says, key by key as in a scene file.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { ChoiceField, type Edit, Fixed, FlagField, Input, NumberField, Row, VectorField } from "./fields";
+import { RigidPanel, RodPanel, RulePanel, SheetPanel } from "./bodies";
+import { MovingField } from "./curves";
+import { ChoiceField, type Edit, Fixed, Input, NumberField, TextField, VectorField } from "./fields";
+import { namesOf } from "./joint_form";
 import { JointPanel } from "./joints";
+import { Keys } from "./keys";
 import { Acting, type Select, SelectPanel } from "./loads";
 import { MaterialPanel } from "./material";
 import type { Path, State, Table } from "./messages";
@@ -9,14 +13,18 @@ import { RunPanel } from "./solve";
 import type { Picked } from "./symbols";
 import { angles, quaternion } from "./turns";
 
-export interface Chosen { kind: "soft" | "cloth" | "rigid" | "rod" | "joint" | "scene" | "run"; index: number }
+export interface Chosen { kind: "soft" | "cloth" | "rigid" | "rod" | "joint" | "contact" | "scene" | "run"; index: number }
+
+export const BODIES = ["soft", "cloth", "rigid", "rod"];
 
 export interface Props {
   state: State; chosen: Chosen; edit: Edit; select: Select;
   /** The pin or load that was picked in the view. */
   lit: { kind: Picked["kind"]; number: number } | null;
   remove(): void; duplicate(): void; rename(name: string): Promise<void>; ask(what: string, args?: Table): Promise<any>;
-  markTets(corners: number[][][]): void;
+  markTets(corners: number[][][]): void; choose(chosen: Chosen): void;
+  /** Make a rule of contact between two bodies. */
+  pair(first: string, second: string): void;
 }
 export type PanelProps = Props & { table: Table; path: Path };
 
@@ -33,12 +41,13 @@ export function Properties(props: Props) {
   const panel = { ...props, table, path: [kind, index] as Path };
   return (
     <div>
-      <Title {...panel} />
+      {kind !== "contact" && <Title {...panel} />}
       {kind === "soft" && <SoftPanel {...panel} />}
       {kind === "cloth" && <SheetPanel {...panel} />}
       {kind === "rod" && <RodPanel {...panel} />}
       {kind === "rigid" && <RigidPanel {...panel} />}
       {kind === "joint" && <JointPanel {...panel} />}
+      {kind === "contact" && <RulePanel {...panel} />}
     </div>
   );
 }
@@ -69,7 +78,7 @@ function ScenePanel({ state, edit }: Props) {
   );
 }
 
-function Placement({ table, path, edit }: PanelProps) {
+export function Placement({ table, path, edit }: PanelProps) {
   const turned: number[] = table.rotation ?? NO_TURN;
   const degrees = angles(turned);
   const turn: Edit = { ...edit, part: (_, index, value) => (
@@ -79,28 +88,50 @@ function Placement({ table, path, edit }: PanelProps) {
       <legend>Place</legend>
       <VectorField label="position" unit="m" path={[...path, "position"]} value={table.position} usual={ZERO} edit={edit} />
       <VectorField label="turned" unit="° x, y, z" path={[...path, "turn"]} value={degrees} edit={turn} />
-      <VectorField label="velocity" unit="m/s" path={[...path, "velocity"]} value={table.velocity} usual={ZERO} edit={edit} />
+      <Velocity table={table} path={path} edit={edit} name="velocity" unit="m/s" />
     </fieldset>
   );
 }
 
-function Touching({ table, path, edit }: PanelProps) {
+/** A velocity at the start, or of a static body its motion, which may be a curve over time. */
+export function Velocity({ table, path, edit, name, unit }: { table: Table; path: Path; edit: Edit; name: string; unit: string }) {
+  const common = { label: name.replace("_", " "), unit, path: [...path, name], edit };
+  if (!table.static) return <VectorField {...common} value={table[name]} usual={ZERO} />;
+  return <MovingField {...common} value={table[name] ?? ZERO} />;
+}
+
+const CONTACT = ["collide", "friction", "restitution", "rolling_friction", "torsional_friction", "group", "mask", "self_contact"];
+const RIGID_ONLY = ["rolling_friction", "torsional_friction"];
+
+/** What a body says about its contacts, and rules that it has with other bodies. */
+export function Touching(props: PanelProps) {
+  const { table, path, state, choose } = props;
+  const only = CONTACT.filter((key) => (RIGID_ONLY.includes(key) ? path[0] === "rigid" : key !== "self_contact" || path[0] !== "rigid"));
+  const rules: Table[] = state.tables.contact ?? [];
+  const mine = rules.map((rule, index) => ({ index, other: rule.between[rule.between[0] === table.name ? 1 : 0], here: rule.between.includes(table.name) })).filter(({ here }) => here);
+  const others = namesOf(state.tables, BODIES).filter((name) => name !== table.name && !mine.some(({ other }) => other === name));
   return (
     <fieldset>
       <legend>Contact</legend>
-      <FlagField label="collide" path={[...path, "collide"]} value={table.collide} usual={true} edit={edit} />
-      <NumberField label="friction" path={[...path, "friction"]} value={table.friction} usual="0.5, or the other body's" edit={edit} />
-      <NumberField label="restitution" path={[...path, "restitution"]} value={table.restitution} usual={0} edit={edit} />
+      <Keys {...props} of={String(path[0])} only={path[0] === "soft" || (path[0] === "rigid" && table.shape.mesh) ? [...only, "thickness"] : only}
+        usual={{ friction: "0.5, or the other body's", restitution: 0, thickness: "chosen" }} />
+      {mine.map(({ index, other }) => <button class="small" onClick={() => choose({ kind: "contact", index })}>Rule with {other}</button>)}
+      {table.name && others.length > 0 && (
+        <select aria-label="rule with another body" value="" onChange={(event) => { props.pair(table.name, event.currentTarget.value); event.currentTarget.value = ""; }}>
+          <option value="">a rule with another body…</option>
+          {others.map((name) => <option value={name}>{name}</option>)}
+        </select>
+      )}
     </fieldset>
   );
 }
 
-function Loaded(props: PanelProps) {
+export function Loaded(props: PanelProps) {
   if (!props.table.name) return <p class="hint">Give the body a name, and it can be pinned and loaded here.</p>;
   return (
     <div>
       <SelectPanel {...props} />
-      {(["pin", "force", "traction", "pressure"] as const).map((kind) => <Acting {...props} kind={kind} />)}
+      {(["pin", "clamp", "force", "traction", "pressure"] as const).map((kind) => <Acting {...props} kind={kind} />)}
     </div>
   );
 }
@@ -114,79 +145,8 @@ function SoftPanel(props: PanelProps) {
       <MaterialPanel {...props} />
       <MeshPanel {...props} />
       <Touching {...props} />
-      {table.drawing && <Fixed label="drawing" path={[...path, "drawing"]} value={table.drawing} />}
-      <FlagField label="self contact" path={[...path, "self_contact"]} value={table.self_contact} usual={true} edit={edit} />
-    </div>
-  );
-}
-
-const SHEET = ["name", "position", "rotation", "velocity", "thickness", "material", "pin", "force", "traction", "pressure", "collide", "friction", "restitution", "mesh"];
-
-/** A sheet: what it shares with soft bodies is edited, the rest is shown as the file says it. */
-function SheetPanel(props: PanelProps) {
-  const { table, path, edit } = props;
-  const { mesh } = table;
-  return (
-    <div>
-      <Loaded {...props} />
-      <Placement {...props} />
-      <MaterialPanel {...props} />
-      <fieldset>
-        <legend>Sheet</legend>
-        <NumberField label="thickness" unit="m" path={[...path, "thickness"]} value={table.thickness} edit={edit} />
-        {mesh.grid && <VectorField label="edges" unit="m" path={[...path, "mesh", "grid"]} value={mesh.grid} edit={edit} />}
-        {mesh.disk !== undefined && <NumberField label="radius" unit="m" path={[...path, "mesh", "disk"]} value={mesh.disk} edit={edit} />}
-        {Array.isArray(mesh.cells) && <VectorField label="cells" path={[...path, "mesh", "cells"]} value={mesh.cells} edit={edit} />}
-        {typeof mesh.cells === "number" && <NumberField label="cells" path={[...path, "mesh", "cells"]} value={mesh.cells} edit={edit} />}
-        {mesh.file && <Fixed label="file" path={[...path, "mesh", "file"]} value={mesh.file} />}
-      </fieldset>
-      <Touching {...props} />
-      <Others {...props} shown={SHEET} />
-    </div>
-  );
-}
-
-function RodPanel(props: PanelProps) {
-  const { table, path, edit } = props;
-  const clamps: Table[] = table.clamp ?? [];
-  const points: number[][] = table.points;
-  return (
-    <div>
-      <fieldset>
-        <legend>Rod</legend>
-        {table.radius !== undefined && <NumberField label="radius" unit="m" path={[...path, "radius"]} value={table.radius} edit={edit} />}
-        <NumberField label="segments per edge" path={[...path, "segments"]} value={table.segments} usual={1} edit={edit} />
-        {points.length <= 12 && points.map((point, k) => <VectorField label={`point ${k}`} unit="m" path={[...path, "points", k]} value={point} edit={edit} />)}
-        {points.length > 12 && <p class="hint">{points.length} points</p>}
-        <button class="small" onClick={() => {
-          const [before, last] = points.slice(-2);
-          edit.put([...path, "points"], [...points, last.map((value, k) => Number((2 * value - before[k]).toPrecision(6)))]);
-        }}>Add a point</button>
-      </fieldset>
-      <fieldset>
-        <legend>Clamps</legend>
-        {clamps.map((clamp, k) => (
-          <div class="entry">
-            <NumberField label="point" path={[...path, "clamp", k, "point"]} value={clamp.point} edit={edit} />
-            <button class="small" onClick={() => edit.put([...path, "clamp"], clamps.filter((_, other) => other !== k))}>Let go</button>
-          </div>
-        ))}
-        <button class="small" onClick={() => edit.put([...path, "clamp"], [...clamps, { point: 0 }])}>Clamp a point</button>
-      </fieldset>
-      <MaterialPanel {...props} />
-      <Others {...props} shown={["name", "material", "points", "radius", "segments", "clamp"]} />
-    </div>
-  );
-}
-
-export function Others({ table, path, edit, shown }: PanelProps & { shown: string[] }) {
-  return (
-    <div>
-      {Object.entries(table).filter(([key]) => !shown.includes(key)).map(([key, value]) => (
-        typeof value === "number"
-          ? <NumberField label={key.replaceAll("_", " ")} path={[...path, key]} value={value} edit={edit} />
-          : <Fixed label={key.replaceAll("_", " ")} path={[...path, key]} value={value} />
-      ))}
+      {table.drawing && <TextField label="drawn as" path={[...path, "drawing", "file"]} value={table.drawing.file}
+        edit={{ ...edit, put: (place, file) => edit.put(file === undefined ? place.slice(0, -1) : place, file) }} />}
     </div>
   );
 }
@@ -215,7 +175,8 @@ function MeshQuality({ state, table, ask, markTets }: PanelProps) {
   const width = 280 / quality.counts.length;
   return (
     <div class="quality">
-      <svg width="280" height="60" role="img" aria-label="angles between faces">
+      <svg width="280" height="74" role="img" aria-label="angles between faces">
+        {[0, 60, 120, 180].map((angle) => <text x={(280 * angle) / 180} y={72} class="scale" text-anchor={angle === 0 ? "start" : angle === 180 ? "end" : "middle"}>{angle}°</text>)}
         {quality.counts.map((count, k) => {
           const height = (56 * count) / most;
           return <rect x={k * width} y={60 - height} width={width - 1} height={height} fill="#3f9aa3"><title>{`${10 * k} to ${10 * k + 10}°: ${count}`}</title></rect>;
@@ -247,59 +208,10 @@ function MeshPanel(props: PanelProps) {
       {Array.isArray(mesh.cells) && <VectorField label="cells" path={at("cells")} value={mesh.cells} edit={edit} />}
       {typeof mesh.cells === "number" && <NumberField label="cells" path={at("cells")} value={mesh.cells} edit={edit} />}
       {mesh.file && <Fixed label="file" path={at("file")} value={mesh.file} />}
-      {mesh.tetrahedralize && <NumberField label="size of tets" unit="m" path={[...at("tetrahedralize"), "size"]} value={mesh.tetrahedralize.size} usual="chosen" edit={edit} />}
-      {mesh.tetrahedralize && <NumberField label="least angle" unit="°" path={[...at("tetrahedralize"), "min_dihedral"]} value={mesh.tetrahedralize.min_dihedral} usual="chosen" edit={edit} />}
+      {mesh.box && <Keys {...props} table={mesh} path={[...path, "mesh"]} of="box" only={["pattern"]} />}
+      {mesh.tetrahedralize && <Keys {...props} table={mesh.tetrahedralize} path={at("tetrahedralize")} of="tetrahedralize" usual={{ size: "a 32nd of the diagonal", min_dihedral: "chosen" }} />}
       <NumberField label="order" path={at("order")} value={mesh.order} usual={1} edit={edit} />
       {table.name && <MeshQuality {...props} />}
     </fieldset>
-  );
-}
-
-function RigidPanel(props: PanelProps) {
-  const { table, path, edit } = props;
-  const [kind, shape] = Object.entries(table.shape as Table)[0];
-  const at: Path = [...path, "shape", kind];
-  const forces: Table[] = table.force ?? [];
-  // a body that moves needs a mass
-  const withMass: Edit = { ...edit, put: (place, value) => {
-    const heavy = value || table.density !== undefined || table.mass !== undefined;
-    return heavy ? edit.put(place, value) : edit.many([
-      { do: "put", path: place, value }, { do: "put", path: [...path, "density"], value: 1000 },
-    ]);
-  } };
-  return (
-    <div>
-      <Placement {...props} />
-      <fieldset>
-        <legend>Shape: {kind}</legend>
-        {kind === "sphere" && <NumberField label="radius" unit="m" path={at} value={shape} edit={edit} />}
-        {kind === "box" && <VectorField label="edges" unit="m" path={at} value={shape} edit={edit} />}
-        {kind === "plane" && <VectorField label="normal" path={at} value={shape} edit={edit} />}
-        {["capsule", "cylinder", "cone"].includes(kind) && ["radius", "length"].map((key) => (
-          <NumberField label={key} unit="m" path={[...at, key]} value={shape[key]} edit={edit} />
-        ))}
-        {["mesh", "hull", "heightfield"].includes(kind) && <Fixed label={kind} path={at} value={shape} />}
-      </fieldset>
-      <fieldset>
-        <legend>Mass</legend>
-        <FlagField label="static" path={[...path, "static"]} value={table.static} usual={false} edit={withMass} />
-        {!table.static && table.mass === undefined && <NumberField label="density" unit="kg/m³" path={[...path, "density"]} value={table.density} usual={1000} edit={edit} />}
-        {!table.static && table.density === undefined && <NumberField label="mass" unit="kg" path={[...path, "mass"]} value={table.mass} edit={edit} />}
-        <VectorField label="angular velocity" unit="rad/s" path={[...path, "angular_velocity"]} value={table.angular_velocity} usual={ZERO} edit={edit} />
-      </fieldset>
-      {kind !== "plane" && <fieldset>
-        <legend>Forces</legend>
-        {forces.map((force, k) => (
-          <div class="entry">
-            <VectorField label="vector" unit="N" path={[...path, "force", k, "vector"]} value={force.vector} edit={edit} />
-            <button class="small" onClick={() => edit.put([...path, "force"], forces.filter((_, other) => other !== k))}>Take off</button>
-          </div>
-        ))}
-        <Row label="" path={[...path, "force"]} error="">
-          <button class="small" onClick={() => edit.put([...path, "force"], [...forces, { vector: [0, 0, 1] }])}>Add a force</button>
-        </Row>
-      </fieldset>}
-      <Touching {...props} />
-    </div>
   );
 }

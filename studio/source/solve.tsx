@@ -50,12 +50,15 @@ export function RunPanel(props: Props) {
   );
 }
 
+const whole = (text: string) => /^\s*[1-9]\d{0,5}\s*$/.test(text);
+
 function Statics({ ask, state }: Props) {
   const [steps, setSteps] = useState("1");
   const [error, setError] = useState("");
   const find = () => {
     setError("");
-    ask("equilibrium", { load_steps: Number(steps) || 1 }).catch((wrong: Error) => setError(wrong.message));
+    if (!whole(steps)) return setError(`${steps || "nothing"} is not a whole number above 0`);
+    ask("equilibrium", { load_steps: Number(steps) }).catch((wrong: Error) => setError(wrong.message));
   };
   return (
     <fieldset>
@@ -79,7 +82,8 @@ function NaturalModes({ ask, state }: Props) {
   const wrong = (error: Error) => setError(error.message);
   const find = () => {
     setError("");
-    ask("modes", { count: Number(count) || 6 }).then((found: number[]) => { setModes({ revision: state.revision, found, shown: null }); swing(0); }, wrong);
+    if (!whole(count)) return setError(`${count || "nothing"} is not a whole number above 0`);
+    ask("modes", { count: Number(count) }).then((found: number[]) => { setModes({ revision: state.revision, found, shown: null }); swing(0); }, wrong);
   };
   const swing = (number: number) => ask("mode", { number }).then(() => setModes((old) => ({ ...old, shown: number })), wrong);
   return (

@@ -71,7 +71,7 @@ function Line(props: { last: Frame | undefined; frame: Frame | null; scrub(index
       kept
       <input type="range" aria-label="time line" min={0} max={kept - 1} value={Math.round(25 * time)}
         onInput={(event) => props.scrub(Number(event.currentTarget.value))} />
-      {kept} frames{props.last?.full && ", 256 MiB: no more are kept"}
+      <span title="No more are kept beyond this memory">{kept} frames, {props.last?.memory?.[0].toFixed(1)} of {props.last?.memory?.[1]} MiB{props.last?.full && ": no more are kept"}</span>
     </label>
   );
 }
@@ -129,7 +129,8 @@ function lines(context: CanvasRenderingContext2D, rows: Rows, names: string[], w
 function bars(context: CanvasRenderingContext2D, rows: Rows, names: string[], width: number, height: number) {
   const step = width / Math.max(rows.length, 60);
   const sums = rows.map((row) => names.reduce((sum, name) => sum + (row[name] ?? 0), 0));
-  const high = [...sums].sort((a, b) => a - b)[Math.floor(0.98 * (sums.length - 1))] || 1;
+  const ascending = [...sums].sort((a, b) => a - b);
+  const high = Math.min(ascending[sums.length - 1], 4 * ascending[Math.floor(sums.length / 2)]) || 1; // a step that compiles is cut off
   rows.forEach((row, n) => {
     let below = 0;
     names.forEach((name, k) => {

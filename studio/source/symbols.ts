@@ -6,11 +6,11 @@ import type { Thing } from "./things";
 
 /** What a symbol stands for. */
 export type Picked =
-  | { kind: "pin" | "force" | "traction" | "pressure"; body: string; number: number }
+  | { kind: "pin" | "clamp" | Load["kind"]; body: string; number: number; of?: number }
   | { kind: "joint"; number: number }
   | { kind: "contact"; text: string };
 
-interface Dots { thing: Thing; nodes: Uint32Array; numbers: Uint32Array; points: THREE.Points }
+interface Dots { thing: Thing; nodes: Uint32Array; numbers: Uint32Array; pins: number; points: THREE.Points }
 interface Held { thing: Thing | null; anchors: Anchor[]; group: THREE.Group; axes: Anchor[] }
 /** A joint that is a line through the places that it holds. */
 interface Cord { ends: { thing: Thing | null; anchor: Anchor }[]; line: THREE.Line }
@@ -19,7 +19,11 @@ export interface Arrow { thing: Thing; load: Load; arrow: THREE.ArrowHelper; bas
 const PIN = 0x8b1e3f;
 const JOINT = 0x1d3557;
 const AXIS = 0x2563eb;
-const LOAD = { force: 0xc2410c, traction: 0x9d174d, pressure: 0x6d28d9 };
+const LOAD = { force: 0xc2410c, torque: 0x15803d, traction: 0x9d174d, pressure: 0x6d28d9, wind: 0x0284c7 };
+/** The key of a load that says how strong it is, and its unit. */
+export const STRENGTH = {
+  force: ["vector", "N"], torque: ["vector", "N m"], traction: ["vector", "Pa"], pressure: ["pressure", "Pa"], wind: ["velocity", "m/s"],
+} as const;
 const NEAR = 11;
 
 const attribute = (values: ArrayLike<number>) => new THREE.Float32BufferAttribute(values as number[], 3);
@@ -35,6 +39,7 @@ const dotsOf = (count: number, color: number, size: number, through: boolean) =>
 export class Symbols {
   readonly group = new THREE.Group();
   private pins: Dots[] = [];
+  private clamps: { thing: Thing; clamps: { of: number; ring: [number, number] }[]; points: THREE.Points }[] = [];
   private held: Held[] = [];
   private cords: Cord[] = [];
   arrows: Arrow[] = [];
@@ -52,6 +57,7 @@ export class Symbols {
   reset(header: Surfaces, things: Thing[], pins: { dots: Uint32Array; numbers: Uint32Array }[]) {
     for (const child of [...this.group.children]) if (child !== this.touching) free(child);
     this.pins = [];
+    this.clamps = [];
     this.held = [];
     this.cords = [];
     this.arrows = [];
@@ -60,13 +66,19 @@ export class Symbols {
     const rigid = things.filter((thing) => thing.kind === "rigid");
     soft.forEach((thing, k) => {
       const { dots, numbers } = pins[k];
-      if (dots.length) this.pins.push({ thing, nodes: dots, numbers, points: this.add(dotsOf(dots.length, PIN, 6, false)) });
+      if (dots.length) this.pins.push({ thing, nodes: dots, numbers, pins: header.soft[k].pins, points: this.add(dotsOf(dots.length, PIN, 6, false)) });
       this.hold(thing, header.soft[k].anchors);
       this.load(thing, header.soft[k].loads);
     });
     rigid.forEach((thing, k) => {
       this.hold(thing, header.rigid[k].anchors);
       this.load(thing, header.rigid[k].loads);
+    });
+    things.filter((thing) => thing.kind === "rod").forEach((thing, k) => {
+      const { anchors, loads, clamps } = header.rods[k];
+      if (clamps.length) this.clamps.push({ thing, clamps, points: this.add(dotsOf(clamps.length, PIN, 8, true)) });
+      this.hold(thing, anchors);
+      this.load(thing, loads);
     });
     this.hold(null, header.anchors);
     for (const joint of header.lines) this.cord(joint);
@@ -116,7 +128,13 @@ export class Symbols {
     }
   }
 
-  private placeOf(thing: Thing | null, symbol: { point?: number; at?: number[] }): THREE.Vector3 {
+  private placeOf(thing: Thing | null, symbol: { point?: number; at?: number[]; ring?: [number, number] }): THREE.Vector3 {
+    if (symbol.ring) {
+      const [first, count] = symbol.ring;
+      const sum = new THREE.Vector3();
+      for (let k = first; k < first + count; k++) sum.add(new THREE.Vector3().fromArray(thing!.places, 3 * k));
+      return sum.divideScalar(count);
+    }
     if (symbol.point !== undefined) return new THREE.Vector3().fromArray(thing!.places, 3 * symbol.point);
     const place = new THREE.Vector3(...(symbol.at as [number, number, number]));
     return thing ? place.applyQuaternion(thing.mesh.quaternion).add(thing.mesh.position) : place;
@@ -127,6 +145,11 @@ export class Symbols {
     for (const { thing, nodes, points } of this.pins) {
       const place = points.geometry.getAttribute("position") as THREE.BufferAttribute;
       nodes.forEach((node, k) => place.setXYZ(k, thing.places[3 * node], thing.places[3 * node + 1], thing.places[3 * node + 2]));
+      place.needsUpdate = true;
+    }
+    for (const { thing, clamps, points } of this.clamps) {
+      const place = points.geometry.getAttribute("position") as THREE.BufferAttribute;
+      clamps.forEach((clamp, k) => place.setXYZ(k, ...this.placeOf(thing, clamp).toArray()));
       place.needsUpdate = true;
     }
     for (const { thing, anchors, group, axes } of this.held) {
@@ -150,7 +173,7 @@ export class Symbols {
       ends.forEach(({ thing, anchor }, k) => place.setXYZ(k, ...this.placeOf(thing, anchor).toArray()));
       place.needsUpdate = true;
     }
-    for (const kind of ["force", "traction", "pressure"]) this.rescale(kind);
+    for (const kind of Object.keys(LOAD)) this.rescale(kind);
     for (const each of this.arrows) {
       each.base.copy(this.placeOf(each.thing, each.load));
       this.point(each, new THREE.Vector3(...(each.load.vector as [number, number, number])));
@@ -239,14 +262,16 @@ export class Symbols {
       if (far < best) [best, found] = [far, picked];
     };
     for (const each of this.arrows) {
-      const picked: Picked = { kind: each.load.kind, body: each.thing.name, number: each.load.number };
+      const picked: Picked = { kind: each.load.kind, body: each.thing.name, number: each.load.number, of: each.load.of };
       for (const share of [0.5, 0.75, 1]) offer(each.base.clone().lerp(this.handle(each), share), picked);
     }
     for (const { thing, anchors } of this.held) for (const anchor of anchors) offer(this.placeOf(thing, anchor), { kind: "joint", number: anchor.joint }, 1);
     for (const { at, text } of this.touches) offer(at, { kind: "contact", text }, 2);
-    for (const { thing, nodes, numbers } of this.pins) {
-      nodes.forEach((node, k) => offer(new THREE.Vector3().fromArray(thing.places, 3 * node), { kind: "pin", body: thing.name, number: numbers[k] }, 4));
+    for (const { thing, nodes, numbers, pins } of this.pins) {
+      const picked = (number: number): Picked => (number < pins ? { kind: "pin", body: thing.name, number } : { kind: "clamp", body: thing.name, number: number - pins });
+      nodes.forEach((node, k) => offer(new THREE.Vector3().fromArray(thing.places, 3 * node), picked(numbers[k]), 4));
     }
+    for (const { thing, clamps } of this.clamps) for (const clamp of clamps) offer(this.placeOf(thing, clamp), { kind: "clamp", body: thing.name, number: 0, of: clamp.of }, 4);
     return found;
   }
 

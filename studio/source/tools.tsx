@@ -17,11 +17,12 @@ export function Tools({ view, state, mode, setMode, ask }: Props) {
   const steps = (on: boolean, text: string) => {
     setSnap(on);
     setGrid(text);
-    view.snap(on ? parse(text, "m") ?? 0 : 0, on ? 15 : 0);
+    view.gizmo.snap(on ? parse(text, "m") ?? 0 : 0, on ? 15 : 0);
   };
   return (
     <div class="tools">
       {(["oblique", "front", "right", "top"] as const).map((name) => <button onClick={() => view.look(name)}>{name}</button>)}
+      <button title="From the other side (9)" aria-label="other side" onClick={() => view.opposite()}>⇄</button>
       <button title="Fit (F)" onClick={() => view.look()}>fit</button>
       <label><input type="checkbox" checked={wire} onChange={(event) => { setWire(event.currentTarget.checked); view.wireframe(event.currentTarget.checked); }} />wires</label>
       <label title="Shadows take time without a graphics card"><input type="checkbox" checked={shade} onChange={(event) => { setShade(event.currentTarget.checked); view.shadows(event.currentTarget.checked); }} />shadows</label>
@@ -31,7 +32,7 @@ export function Tools({ view, state, mode, setMode, ask }: Props) {
       <button class={mode === "rotate" ? "on" : ""} title="Turn (E)" onClick={() => setMode("rotate")}>turn</button>
       <label title="Move in steps of this many metres, turn in steps of 15°"><input type="checkbox" aria-label="snap" checked={snap} onChange={(event) => steps(event.currentTarget.checked, grid)} />snap</label>
       {snap && <input class="short" aria-label="step of the gizmo" value={grid} onInput={(event) => steps(true, event.currentTarget.value)} />}
-      <Section view={view} ask={ask} opened={state.opened} />
+      <Section view={view} ask={ask} opened={state.opened} said={state.cutting} />
     </div>
   );
 }
@@ -39,7 +40,7 @@ export function Tools({ view, state, mode, setMode, ask }: Props) {
 const NORMALS: { [axis: string]: [number, number, number] } = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] };
 
 /** Cuts everything open across an axis. */
-function Section({ view, ask, opened }: { view: View; ask: Props["ask"]; opened: number }) {
+function Section({ view, ask, opened, said }: { view: View; ask: Props["ask"]; opened: number; said: State["cutting"] }) {
   const [axis, setAxis] = useState("");
   const [share, setShare] = useState(0.5);
   const wanted = useRef<Table | null>(null);
@@ -68,8 +69,18 @@ function Section({ view, ask, opened }: { view: View; ask: Props["ask"]; opened:
     send();
   };
   useEffect(() => { if (axis) cut("", 0.5); }, [opened]);
+  useEffect(() => { // another page, or this one before it was loaded anew, has cut
+    if (busy.current) return;
+    const name = said ? Object.keys(NORMALS).find((key) => NORMALS[key].join() === said[0].join()) ?? "" : "";
+    const box = view.box();
+    if (name && name !== axis) range.current = [box.min[name as "x"], box.max[name as "x"]];
+    const [low, high] = range.current;
+    setAxis(name);
+    if (said) setShare(Math.min(1, Math.max(0, (said[1] - low) / (high - low))));
+    view.section(said && said[0], said ? said[1] : 0);
+  }, [JSON.stringify(said)]);
   return (
-    <label title="Cut bodies open and look inside">section
+    <label title="Cut bodies open across an axis and look inside">section
       <select aria-label="section" value={axis} onChange={(event) => cut(event.currentTarget.value, 0.5)}>
         <option value="">off</option>{Object.keys(NORMALS).map((name) => <option value={name}>{name}</option>)}
       </select>

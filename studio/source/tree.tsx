@@ -2,7 +2,7 @@
 import type { Table } from "./messages";
 import type { Chosen } from "./properties";
 
-const GROUPS = { soft: "Soft bodies", cloth: "Sheets", rigid: "Rigid bodies", rod: "Rods", joint: "Joints" } as const;
+const GROUPS = { soft: "Soft bodies", cloth: "Sheets", rigid: "Rigid bodies", rod: "Rods", joint: "Joints", contact: "Rules of contact" } as const;
 
 interface Props {
   tables: Table; chosen: Chosen; choose(chosen: Chosen): void; hidden: Set<string>; hide(names: Set<string>): void;
@@ -34,7 +34,7 @@ export function Tree(props: Props) {
         return (
           <section>
             <h2>{title}</h2>
-            <ul>{entries.map((entry, k) => item(kind, k, entry.name ?? `${entry.type ?? kind} ${k}`, kind === "joint" ? undefined : entry.name))}</ul>
+            <ul>{entries.map((entry, k) => item(kind, k, entry.name ?? entry.between?.join(" – ") ?? `${entry.type ?? kind} ${k}`, kind === "joint" || kind === "contact" ? undefined : entry.name))}</ul>
           </section>
         );
       })}

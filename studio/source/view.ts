@@ -29,10 +29,11 @@ export class View {
   things: Thing[] = [];
   colors: [number, number, number][] = [];
   private renderer: THREE.WebGLRenderer;
-  private gizmo: Gizmo;
+  readonly gizmo: Gizmo;
   private lighting = new Lighting(this.scene, this.camera);
   private highlight = new Highlight();
   private drafts = new Drafts();
+  private measure = Object.assign(document.createElement("div"), { className: "measure" });
   private clip = new THREE.Plane(new THREE.Vector3(0, 0, -1), 1e9);
   private nodes: { body: string; places: Float32Array } | null = null;
   private swing: Swing | null = null;
@@ -40,7 +41,7 @@ export class View {
   private projected = new THREE.Vector3();
   private revision = -1;
   private framed = -1;
-  private dirty = true;
+  private asked = false;
   private owed = 0;
   private fitted = false;
   private selected: string | null = null;
@@ -59,7 +60,7 @@ export class View {
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(2, -5, 2);
     this.mouse = new Mouse(this, this.canvas, events); // before the orbit, which must not turn while it selects
-    home.appendChild(this.mouse.trace.home);
+    home.append(this.mouse.trace.home, this.measure);
     this.orbit = new OrbitControls(this.camera, this.canvas);
     this.orbit.addEventListener("change", () => (this.dirty = true));
     this.gizmo = new Gizmo(this.camera, this.canvas, this.scene, {
@@ -70,11 +71,16 @@ export class View {
     this.scene.add(this.symbols.group, this.highlight.group, this.drafts.group);
     new ResizeObserver(() => this.resize()).observe(home);
     this.look("oblique");
-    const loop = () => {
-      requestAnimationFrame(loop);
-      this.draw();
-    };
-    requestAnimationFrame(loop);
+  }
+
+  /** Whether something is to be drawn, which is done with the next picture of the browser. */
+  private get dirty(): boolean {
+    return this.asked;
+  }
+
+  private set dirty(yes: boolean) {
+    if (yes && !this.asked) requestAnimationFrame(() => this.draw());
+    this.asked = yes;
   }
 
   /** Whether the browser draws without a graphics card: shadows then take most of the time. */
@@ -88,11 +94,6 @@ export class View {
     this.renderer.shadowMap.enabled = yes;
     for (const thing of this.things) thing.material.needsUpdate = true;
     this.dirty = true;
-  }
-
-  /** Whether the mouse is on the gizmo. */
-  get busy(): boolean {
-    return this.gizmo.busy;
   }
 
   /** Whether the scene of a revision is shown, and drawn. */
@@ -156,9 +157,12 @@ export class View {
   }
 
   private draw() {
-    if (this.swing) this.moveSwing(this.swing);
-    if (!this.dirty) return;
     this.dirty = false;
+    if (this.swing) {
+      const { places, poses } = swung(this.swing);
+      this.move(places, poses);
+      this.dirty = true;
+    }
     this.renderer.render(this.scene, this.camera);
     for (; this.owed; this.owed--) this.events.drawn();
   }
@@ -208,7 +212,7 @@ export class View {
     if (field && !field.fresh) return;
     const high = field?.high ?? 1;
     for (const thing of this.things.filter((each) => each.kind === "soft")) paint(thing, field && arrays.floats(thing.moved), high, this.colors);
-    for (const thing of this.things.filter((each) => each.kind === "rod")) paint(thing, field?.all ? arrays.floats(thing.moved) : undefined, high, this.colors);
+    for (const thing of this.things.filter((each) => each.kind === "rod")) paint(thing, field?.rods ? arrays.floats(thing.moved) : undefined, high, this.colors);
     for (const thing of this.things.filter((each) => each.kind === "rigid")) tint(thing, field?.all ? arrays.floats(1)[0] : undefined, high, this.colors);
   }
 
@@ -233,11 +237,6 @@ export class View {
     if (header.revision !== this.revision) return;
     const take = () => [...this.things.filter((thing) => thing.kind !== "rigid").map((thing) => arrays.floats(3 * thing.moved)), this.poses(arrays)];
     this.swing = { began: performance.now(), still: take(), there: take() };
-  }
-
-  private moveSwing(swing: Swing) {
-    const { places, poses } = swung(swing);
-    this.move(places, poses);
     this.dirty = true;
   }
 
@@ -313,9 +312,17 @@ export class View {
     this.orbit.target.copy(centre);
     this.orbit.update();
     this.lighting.fit(centre, radius);
+    this.measure.textContent = `squares of ${this.lighting.step < 1 ? `${Number((100 * this.lighting.step).toPrecision(3))} cm` : `${this.lighting.step} m`}`;
     this.symbols.size = radius;
     this.symbols.follow();
     this.dirty = true;
+  }
+
+  /** See everything from the other side; from above and below with the same side up. */
+  opposite() {
+    const way = this.camera.position.clone().sub(this.orbit.target);
+    this.camera.position.copy(this.orbit.target).sub(Math.abs(way.z) > Math.hypot(way.x, way.y) ? new THREE.Vector3(-way.x, -way.y, way.z) : way.setZ(-way.z));
+    this.look();
   }
 
   /** See everything of a scene that has just been opened, at once or as soon as it is there. */
@@ -333,10 +340,6 @@ export class View {
     this.wire = yes;
     for (const thing of this.things) if (!thing.floor) thing.material.wireframe = yes;
     this.dirty = true;
-  }
-
-  snap(metres: number, degrees: number) {
-    this.gizmo.snap(metres, degrees);
   }
 
   /** Mark a body; pose: where its gizmo stands, or null for none. */

@@ -12,6 +12,7 @@ from pliant.output.fields import COLOR_FIELDS
 from pliant.scene_file.materials import FILE_LAWS
 from pliant.scene_file.run import RunSettings, option_kinds
 from pliant.solve.options import SOLVERS
+from pliant.studio.body_keys import body_keys
 from pliant.studio.joint_keys import joint_keys
 from pliant.studio.things import RUBBER, THINGS
 
@@ -44,6 +45,7 @@ def catalogue() -> dict[str, Any]:
         "presets": PRESETS,
         "solvers": {name: _options(solver) for name, solver in SOLVERS.items()},
         "joints": joint_keys(),
+        "keys": body_keys(),
         "things": [{"title": title, "kind": kind, "table": table} for title, kind, table in THINGS],
         "stuff": RUBBER,
         "fields": {"none": "no field", **{name: field.title for name, field in COLOR_FIELDS.items()}},

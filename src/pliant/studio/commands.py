@@ -5,6 +5,7 @@ lists, text, numbers and booleans, as TOML and JSON both say them.
 """
 
 import copy
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -214,24 +215,26 @@ class History:
 
 
 def free_name(tables: Tables, wanted: str) -> str:
-    """The wanted name of a body or joint, with a number where one has it."""
+    """The wanted name of a body or joint, where one has it with the next number: after "part 2" comes "part 3"."""
     taken = {entry.get("name") for kind in (*BODIES, "joint") for entry in tables.get(kind, ())} | {"world"}
-    names = (wanted if number == 1 else f"{wanted} {number}" for number in range(1, len(taken) + 3))
-    return next(name for name in names if name not in taken)
+    base = re.sub(r" \d+$", "", wanted)
+    names = (f"{base} {number}" for number in range(2, len(taken) + 4))
+    return wanted if wanted not in taken else next(name for name in names if name not in taken)
 
 
 def adding(tables: Tables, kind: str, table: Tables) -> Command:
-    """The command that adds a body or joint under a free name."""
-    if kind not in (*BODIES, "joint"):
-        raise SceneError(f"what is added must be one of {', '.join(BODIES)}, joint, got {str(kind)[:40]!r}")
+    """The command that adds a body or joint under a free name, or a rule of contact."""
+    if kind not in (*BODIES, "joint", "contact"):
+        raise SceneError(f"what is added must be one of {', '.join(BODIES)}, joint, contact, got {str(kind)[:40]!r}")
     if not isinstance(table, dict):
         raise SceneError("what is added must be a table")
     _check_plain(table)
     wanted = table.get("name")
-    named = {**table, "name": free_name(tables, wanted if isinstance(wanted, str) and wanted else kind)}
+    name = {"name": free_name(tables, wanted if isinstance(wanted, str) and wanted else kind)}
+    named = table if kind == "contact" else {**table, **name}
     index = len(tables.get(kind, ()))
     make = [] if kind in tables else [Put((kind,), [])]
-    order = [Insert(("order", len(tables["order"])), named["name"])] if kind != "joint" and tables.get("order") else []
+    order = [Insert(("order", len(tables["order"])), named["name"])] if kind in BODIES and tables.get("order") else []
     return Group((*make, Insert((kind, index), named), *order))
 
 

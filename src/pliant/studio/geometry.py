@@ -14,11 +14,12 @@ from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.rod_view import Tube
 from pliant.output.scene_view import FLAT_FACED, RIGID_COLORS, SOFT_COLORS, STATIC_COLOR, Shot, triangulation
 from pliant.output.skins import Skin
+from pliant.scene.cloth import Clamp
 from pliant.scene.shapes import Plane
 from pliant.studio import motions
 from pliant.studio.covers import Cover
 from pliant.studio.messages import pack
-from pliant.studio.symbols import anchors, body_loads, lines, pinned, world_anchors
+from pliant.studio.symbols import anchors, body_loads, lines, pinned, rod_symbols, world_anchors
 
 NO_COLOR = "none"
 MOST_CONTACTS = 400
@@ -31,8 +32,9 @@ AT_REST = SimpleNamespace(rod=lambda rod: SimpleNamespace(points=rod.points, fra
 @dataclass(frozen=True)
 class Moment:
     """What is seen of a simulation at a time [s]: positions (n, 3) [m] and colour values (n,) of all nodes of each soft
-    body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints. Of a field that all bodies have
-    (motions.ALL_BODIES), values of the points of rods' surfaces follow, and those of the rigid bodies."""
+    body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints. Of a field that rods have
+    (motions.OF_RODS), values of the points of their surfaces follow; of one that all bodies have, those of the rigid
+    bodies."""
 
     time: float
     positions: list[np.ndarray]
@@ -77,13 +79,14 @@ class SceneGeometry:
         for k, (body, cover) in enumerate(zip(self.scene.soft_bodies, self.covers)):
             dots, pins = pinned(body, cover)
             looks = {"color": SOFT_COLORS[k % len(SOFT_COLORS)], "drawn": cover.drawn, "pinned": len(dots)}
+            looks["pins"] = sum(not isinstance(pin, Clamp) for pin in body.pins)  # those that follow are clamps
             counts = {"nodes": len(body.mesh.points), "tets": len(getattr(body.mesh, "tets", ()))}
             held = {"loads": body_loads(body, cover), "anchors": anchors(self.scene, body, cover)}
             soft.append({"name": body.name, **looks, **cover.sizes(), **counts, **held})
             arrays += [*cover.arrays(), dots, pins]
         for tube in self.tubes:
             sizes = {"points": len(self._tube_points(tube, AT_REST)), "triangles": len(tube.triangles)}
-            rods.append({"name": tube.rod.name, "color": tube.color, **sizes})
+            rods.append({"name": tube.rod.name, "color": tube.color, **sizes, **rod_symbols(self.scene, tube)})
             arrays.append(np.ascontiguousarray(tube.triangles, np.uint32))
         rigid = []
         for body in self.scene.rigid_bodies:
@@ -141,7 +144,7 @@ class SceneGeometry:
     def _field(self, color: str, fresh: bool) -> dict[str, Any]:
         """What the page needs to know of a field; fresh: whether the frame says values."""
         said = {"name": color, "title": COLOR_FIELDS[color].title, "high": self.highest or 1.0}
-        return said | {"fresh": fresh, "all": color in motions.ALL_BODIES}
+        return said | {"fresh": fresh, "rods": color in motions.OF_RODS, "all": color in motions.ALL_BODIES}
 
     def _touching(self, sim, header: dict[str, Any]) -> list[np.ndarray]:
         """Points and forces (k, 6) [m, N] of contacts; their bodies are named in the header."""
@@ -160,7 +163,8 @@ class SceneGeometry:
             values = None
             if color != NO_COLOR:
                 values = [field.astype(np.float32) for field in node_colors(sim, color)]
-                values += motions.of_others(sim, self.tubes, color) if color in motions.ALL_BODIES else []
+                values += motions.of_rods(sim, self.tubes, color) if color in motions.OF_RODS else []
+                values += [motions.of_rigid(sim, color)] if color in motions.ALL_BODIES else []
             poses = [sim.pose(body) for body in self.scene.rigid_bodies]
             strokes = joint_strokes(sim, False, 1.0) if self.scene.joints else []
             tubes = [tube.points(sim) for tube in self.tubes]

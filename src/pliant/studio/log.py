@@ -26,13 +26,16 @@ class Log:
     def __init__(self, home: Path):
         self.path = home / f".pliant-studio-{secrets.token_hex(4)}.json"
 
-    def write(self, name: str | None, start: dict[str, Any], done: Sequence[commands.Command]) -> None:
-        """Write the log; a folder that cannot be written has none."""
+    def write(self, name: str | None, start: dict[str, Any], done: Sequence[commands.Command]) -> bool:
+        """Write the log; whether that was possible: a folder that cannot be written has none."""
         if not done:
-            return self.close(True)
+            self.close(True)
+            return True
         data = {"pid": os.getpid(), "name": name, "tables": start, "commands": list(map(commands.serialise, done))}
         with suppress(OSError), write_atomically(self.path) as temporary:
             temporary.write_text(json.dumps(data), encoding="utf-8")
+            return True
+        return False
 
     def close(self, saved: bool) -> None:
         """Delete the log, unless there is something in it that has not been saved."""

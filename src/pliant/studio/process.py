@@ -71,7 +71,7 @@ class WorkerProcess:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
-            lost = "the process of the simulation has ended before it answered"
+            lost = "the process of the simulation has ended, by a crash or for want of memory; Reset starts another"
             for answer in (*self.waiting.values(), self.ready):
                 if not answer.done():
                     answer.set_exception(WorkerLost(lost))

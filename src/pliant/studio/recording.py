@@ -41,6 +41,12 @@ class Recording:
             self.shots.append(shot)
             self.bytes += shot.bytes
 
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """How many frames are kept, in how much memory and of how much [MiB], and whether there is no more room."""
+        memory = [round(self.bytes / 2**20, 2), MOST_BYTES >> 20]
+        return {"kept": len(self.shots), "memory": memory, "full": self.full}
+
     def _take(self) -> Moment:
         """The present moment; with colours as often as they take no more than their share of the time."""
         if self.color == NO_COLOR or perf_counter() < self.next_colors:

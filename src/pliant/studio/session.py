@@ -8,7 +8,12 @@ from typing import Any
 from pliant.errors import PliantError, SceneError
 from pliant.studio import commands, folder
 from pliant.studio.clients import Client
+from pliant.studio.process import WorkerLost
 from pliant.studio.stage import Stage, empty_scene
+
+
+class Stale(SceneError):
+    """An edit that was made for a scene which has changed meanwhile."""
 
 
 class Session(Stage):
@@ -37,12 +42,21 @@ class Session(Stage):
             value = await _call(REQUESTS[do], self, request)
             client.note({"kind": "reply", "id": number, "value": value})
         except (PliantError, OSError) as error:
-            text = error.strerror or "the file cannot be used" if isinstance(error, OSError) else str(error)
-            client.note({"kind": "reply", "id": number, "error": self.without_paths(text)})
+            text = str(error) if isinstance(error, PliantError) else error.strerror or "the file cannot be used"
+            said = {"error": self.without_paths(text), "stale": isinstance(error, Stale)}
+            client.note({"kind": "reply", "id": number, **said})
 
-    async def _change(self, change: Callable[[], None], take_back: Callable[[], None]) -> None:
+    async def _do(self, make: Callable[[], commands.Command], revision: int | None = None) -> None:
+        """Make a command and do it; revision: of the scene that it is for, which must be the present one."""
+        await self._change(lambda: self.history.do(make()), lambda: self.history.forget(), revision)
+
+    async def _change(
+        self, change: Callable[[], None], take_back: Callable[[], None], revision: int | None = None
+    ) -> None:
         """Change the tables and show them; take it back if they make no scene."""
         async with self.lock:
+            if revision is not None and revision != self.revision:
+                raise Stale("the scene has changed meanwhile; look again, then edit")
             await self._calm()
             change()
             self.saved, before = False, self.saved
@@ -60,8 +74,10 @@ class Session(Stage):
 
     def _log(self) -> None:
         """Write down what has been done since the file, so that it can be recovered after a crash."""
-        history = self.history
-        self.log.write(self.name, history.start, history.done)
+        written = self.log.write(self.name, self.history.start, self.history.done)
+        if self.logged and not written:
+            self._tell({"kind": "warning", "text": "The folder takes no files: a crash would lose what is not saved."})
+        self.logged = written
 
     async def recover(self, take: bool) -> None:
         """Take up what a studio that crashed has left, or throw it away."""
@@ -82,27 +98,21 @@ class Session(Stage):
 
     async def rename(self, body: str, index: int, name: str, revision: int) -> None:
         """Give a body or joint another name, wherever it is named."""
-        self._check_revision(revision)
-        made = commands.renaming(self.history.tables, body, index, name)
-        await self._change(lambda: self.history.do(made), self.history.forget)
+        await self._do(lambda: commands.renaming(self.history.tables, body, index, name), revision)
 
     async def edit(self, command: Any, revision: int) -> None:
         """A command of a page, made for the scene of a revision."""
-        self._check_revision(revision)
         made = commands.deserialise(command)
-        await self._change(lambda: self.history.do(made), self.history.forget)
+        await self._do(lambda: made, revision)
 
-    async def add(self, body: str, table: dict) -> str:
-        """Add a body or joint; its name."""
-        made = commands.adding(self.history.tables, body, table)
-        await self._change(lambda: self.history.do(made), self.history.forget)
-        return self.history.tables[body][-1]["name"]
+    async def add(self, body: str, table: dict) -> str | None:
+        """Add a body, a joint or a rule of contact; its name, if it has one."""
+        await self._do(lambda: commands.adding(self.history.tables, body, table))
+        return self.history.tables[body][-1].get("name")
 
     async def remove(self, body: str, index: int, revision: int) -> None:
         """Take out a body or joint, and what holds on to it."""
-        self._check_revision(revision)
-        made = commands.removing(self.history.tables, body, index)
-        await self._change(lambda: self.history.do(made), self.history.forget)
+        await self._do(lambda: commands.removing(self.history.tables, body, index), revision)
 
     async def undo(self) -> None:
         """Take back the last command."""
@@ -111,10 +121,6 @@ class Session(Stage):
     async def redo(self) -> None:
         """Do again what was taken back."""
         await self._change(self.history.redo, self.history.undo)
-
-    def _check_revision(self, revision: Any) -> None:
-        if revision != self.revision:
-            raise SceneError("the scene has changed meanwhile; look again, then edit")
 
     async def new(self) -> None:
         """An empty scene."""
@@ -189,8 +195,10 @@ class Session(Stage):
 
     async def cut(self, normal: list, offset: float) -> None:
         """Cut soft bodies open below a plane; an empty normal closes them."""
-        self.cutting = [_point(normal), offset] if normal else None
-        await self.worker.ask("cut", cutting=self.cutting)
+        cutting = [_point(normal), offset] if normal else None
+        await self.worker.ask("cut", cutting=cutting)
+        self.cutting = cutting
+        self._show_state()
 
     async def touching(self, show: bool) -> None:
         """Whether contacts are shown."""
@@ -230,6 +238,10 @@ class Session(Stage):
             if self.worker is worker:
                 self._show_state(phase)
             return value
+        except WorkerLost:
+            if self.worker is worker:
+                raise
+            return None  # ended on purpose, by Stop or an edit
         except PliantError:
             if self.worker is worker and worker.alive:
                 self._show_state("ready")

@@ -13,7 +13,7 @@ from pliant.studio.clients import Client
 from pliant.studio.log import Log, Lost, find_lost
 from pliant.studio.process import WorkerLost, WorkerProcess
 
-PATIENCE = 0.15
+PATIENCE = 0.1
 """How long a playing worker may take to pause before it is ended [s]."""
 
 BUILD_SECONDS = 120.0
@@ -43,7 +43,7 @@ class Stage:
         self.speed, self.limit, self.contacts = 1.0, None, False
         self.cutting: list | None = None
         self.uploads: set[str] = set()
-        self.log = Log(home)
+        self.log, self.logged = Log(home), True
         self.lost: Lost | None = None
         self.welcome: dict[str, str] = {}
 
@@ -107,6 +107,7 @@ class Stage:
             "speed": self.speed,
             "limit": self.limit,
             "contacts": self.contacts,
+            "cutting": self.cutting,
             "lost": self.lost and self.lost.summary,
             "scenes": folder.scenes(self.home),
             "examples": folder.examples(folder.PAGE),

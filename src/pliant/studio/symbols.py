@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.output.rod_view import Tube
 from pliant.rotations import rotation_matrix
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
@@ -24,15 +25,13 @@ def pinned(body: Soft, cover: Cover) -> tuple[np.ndarray, np.ndarray]:
 
 
 def body_loads(body: Soft | Rigid, cover: Cover | None) -> list[dict[str, Any]]:
-    """Loads of a body as arrows at time 0: kind, number, vector [N or Pa], and where: a place in the cover's nodes, or
-    a point in the frame of a rigid shape [m]. Of a pressure the vector points inward."""
+    """Loads of a body as arrows at time 0: kind, number, vector [N, N m, Pa or m/s], and where: a place in the cover's
+    nodes, or a point in the frame of a rigid shape [m]. Of a pressure the vector points inward."""
     if isinstance(body, Rigid):
         turn = rotation_matrix(body.rotation)
         points = [body.position if force.at is None else force.at for force in body.forces]
-        return [
-            {"kind": "force", "number": k, "vector": _at_start(force.vector), "at": _local(body, turn, point)}
-            for k, (force, point) in enumerate(zip(body.forces, points))
-        ]
+        places = {"force": points, "torque": [body.position] * len(body.torques)}
+        return [arrow | {"at": _local(body, turn, places[arrow["kind"]][arrow["number"]])} for arrow in _arrows(body)]
     positions, faces, said = body.nodes.positions, body.faces, []
     for k, force in enumerate(body.forces):
         centre = positions[body.select(force.nodes, "force")].mean(axis=0)
@@ -46,6 +45,8 @@ def body_loads(body: Soft | Rigid, cover: Cover | None) -> list[dict[str, Any]]:
         inward /= max(np.linalg.norm(inward), 1e-9)
         arrow = {"vector": (_at_start(pressure.pressure) * inward).tolist(), "inward": inward.tolist()}
         said.append({"kind": "pressure", "number": k, **arrow, "centre": faces.centres[chosen].mean(axis=0)})
+    for k, wind in enumerate(getattr(body, "winds", ())):
+        said.append({"kind": "wind", "number": k, "vector": _at_start(wind.velocity), "centre": positions.mean(axis=0)})
     for load in said:
         load["point"] = cover.nearest(positions, load.pop("centre"))
     return said
@@ -67,12 +68,31 @@ def anchors(scene, body: Soft | Rigid, cover: Cover | None) -> list[dict[str, An
 
 
 def world_anchors(scene) -> list[dict[str, Any]]:
-    """Where joints hold the world, or a point of a rod at the start [m]."""
-    sides = [world, *(point for rod in scene.rods for point in rod)]
+    """Where joints hold the world [m]."""
+    return [said | {"at": list(point)} | _axis(scene, said, np.eye(3)) for said, point in _held(scene, world)]
+
+
+def rod_symbols(scene, tube: Tube) -> dict[str, Any]:
+    """Clamps, loads and joints of a rod, each at the middle of a ring of its surface: [first point, how many]. Clamps
+    and loads are numbered among those of their point."""
+    sides, found = len(tube.outline), {"loads": [], "anchors": [], "clamps": []}
+    rings = {int(point): end for end, point in reversed(list(enumerate(tube.rod.edges.ravel())))}
+    for number, point in enumerate(tube.rod):
+        place = {"ring": [rings[number] * sides, sides]}
+        if point.static:
+            found["clamps"].append({"of": number, **place})
+        found["anchors"] += [said | place for said, _ in _held(scene, point)]
+        found["loads"] += [arrow | {"of": number, **place} for arrow in _arrows(point)]
+    return found
+
+
+def _arrows(body: Rigid) -> list[dict[str, Any]]:
+    """Forces and torques of a rigid body or a point of a rod at time 0."""
+    vectors = {"force": [force.vector for force in body.forces], "torque": body.torques}
     return [
-        said | {"at": list(point)} | _axis(scene, said, np.eye(3))
-        for side in sides
-        for said, point in _held(scene, side)
+        {"kind": kind, "number": k, "vector": _at_start(vector)}
+        for kind, said in vectors.items()
+        for k, vector in enumerate(said)
     ]
 
 

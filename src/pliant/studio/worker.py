@@ -6,6 +6,8 @@ import queue
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
@@ -60,12 +62,22 @@ class Worker(Inquiries):
         reply: dict[str, Any] = {"kind": "reply", "id": request.get("id")}
         try:
             arguments = {key: value for key, value in request.items() if key not in ("id", "do")}
-            reply["value"] = REQUESTS[request["do"]](self, **arguments)
+            with self._warning():
+                reply["value"] = REQUESTS[request["do"]](self, **arguments)
         except PliantError as error:
             reply["error"] = str(error)
         except Exception as error:  # the page is told, and the process goes on with the next request
             reply["error"] = f"{type(error).__name__}: {error}"
         self.send(pack(reply))
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Tell the page what is warned of."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            self.send(pack({"kind": "warning", "text": str(warning.message)[:2000]}))
 
     def build(
         self, tables: dict, folder: str, revision: int, color: str, contacts: bool, cutting: list | None
@@ -242,14 +254,11 @@ class Worker(Inquiries):
 
     def _step(self) -> None:
         start = perf_counter()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with self._warning():
             if self.spring is not None:
                 self.spring.apply()
             self.sim.step()
         self.recording.keep()
-        for warning in caught:
-            self.send(pack({"kind": "warning", "text": str(warning.message)[:2000]}))
         self.lasted, self.steps = perf_counter() - start, self.steps + 1
         self.showing.stepped(self.sim.time)
 
@@ -260,7 +269,7 @@ class Worker(Inquiries):
             return
         numbers = {"steps": self.steps, "seconds": self.lasted, "playing": self.playing}
         numbers["rate"] = self.showing.rate if self.playing else None
-        numbers |= {"kept": len(self.recording.shots), "full": self.recording.full}
+        numbers |= self.recording.numbers
         behind = self.playing and self._pause() == 0
         self.outlet.send(self.showing.frame(self.geometry, self.sim, self.color, numbers, behind), frame=True)
 
