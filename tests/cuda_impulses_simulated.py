@@ -1,7 +1,8 @@
-"""Run in a process of its own with Numba's CUDA simulator: MPRGP of the GPU by one thread, row by row, with its
-decisions, against that of the host, on problems that scenes pose."""
+"""Run in a process of its own with Numba's CUDA simulator: MPRGP of the GPU by three blocks of one thread, row by row,
+with its decisions, against that of the host, on problems that scenes pose."""
 
 import sys
+import threading
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -11,19 +12,76 @@ from numba.cuda.simulator.kernel import FakeCUDAKernel
 import pliant as pl
 from pliant.solve.dual.solver import DualSolver
 
-# instructions of a GPU, which one thread does not need
+# instructions of a GPU, which single threads do not need
 sys.modules["pliant.kernels.cuda.ptx"] = SimpleNamespace(acquire=None, release=None)
-NAMES = ("impulses", "mprgp", "warp", "box_rows", "mprgp_decisions", "impulse_program")
-impulses, mprgp, warp, box_rows, d, impulse_program = (import_module(f"pliant.kernels.cuda.{name}") for name in NAMES)
-# the one thread of a grid
-THREAD = SimpleNamespace(grid=lambda axes: 0, gridsize=lambda axes: 1)
+NAMES = (
+    "impulses",
+    "impulse_hand",
+    "mprgp",
+    "warp",
+    "box_rows",
+    "mprgp_decisions",
+    "impulse_program",
+    "impulse_places",
+)
+impulses, hand, mprgp, warp, box_rows, d, impulse_program, impulse_places = (
+    import_module(f"pliant.kernels.cuda.{name}") for name in NAMES
+)
+BLOCKS = 3
+BARRIER = threading.Barrier(BLOCKS, timeout=60)
+
+
+class Grid(threading.local):
+    """What a thread of the host is on the GPU: the one thread of a block."""
+
+    threadIdx, blockDim, gridDim = (SimpleNamespace(x=x) for x in (0, 1, BLOCKS))
+
+    def syncthreads(self):
+        pass
+
+
+GRID = Grid()
 # functions of the GPU as plain ones: the simulator's own way into each of them takes its time
-for module in (warp, impulses, box_rows, mprgp):
+for module in (warp, impulses, hand, box_rows, mprgp):
     for name, own in vars(module).items():
         if isinstance(own, FakeCUDAKernel):
             setattr(module, name, own.fn)
-    module.cuda = THREAD
-impulses.meet, impulses.SHARE = lambda flags, epoch: epoch, 1
+    module.cuda = GRID
+
+
+def meet(flags, epoch):
+    BARRIER.wait()
+    return epoch + 1
+
+
+impulses.meet = mprgp.meet = meet
+impulses.SHARE, impulses.SHARE_BITS, impulse_places.LEAST_UNITS = 1, 0, 1
+impulses.lanes_sum3 = lambda v, lanes: v
+
+
+def leave_two(first, second, of_warps):
+    of_warps[:2] = first, second
+
+
+def publish_two(part, half, units, of_warps):
+    part.reshape(2, -1, BLOCKS)[half, :2, GRID.blockIdx.x] = of_warps[:2]
+
+
+def two_totals(part, half, found):
+    found[:2] = part.reshape(2, -1, BLOCKS)[half, :2].sum(axis=1)
+
+
+def total(part, own, least, count, of_warps, found, flags, epoch):
+    half = epoch & 1
+    part.reshape(2, -1, BLOCKS)[half, :, GRID.blockIdx.x] = (*own, least)
+    epoch = meet(flags, epoch)
+    every = part.reshape(2, -1, BLOCKS)[half]
+    found[:-1], found[-1] = every[:-1].sum(axis=1), every[-1].min()
+    return epoch
+
+
+mprgp.leave_two, mprgp.publish_two, mprgp.two_totals, mprgp.total = leave_two, publish_two, two_totals, total
+mprgp.take_common = lambda own, half, first: impulses.take_common(own, half, 0)
 
 
 class Room:
@@ -39,10 +97,16 @@ class Room:
     def pinned(self, count):
         return np.zeros(count)
 
-    def lend(self, name, array, dtype):
+    def stage(self, name, array, dtype):
         found = self.reserve(name, array.size, dtype)
         found[: array.size] = array.ravel()
         return found
+
+    def pack(self, name, arrays, dtype):
+        return {part: self.stage(part, np.append(array, 0.0), dtype) for part, array in arrays.items()}
+
+    def unstage(self, name, count, dtype):
+        return self.lent[name][:count]
 
     def reserve(self, name, count, dtype):
         if name not in self.lent or self.lent[name].size < count:
@@ -65,16 +129,48 @@ class Room:
     def launch(self, graph):
         graph()
 
+    def prepare(self, kernel, arguments, shared):
+        pass
 
-def solve(s, v, part, flags, numbers):
-    """`mprgp.solve` by one thread."""
-    while numbers[d.ACTION] != d.DONE:
-        _, sums, least, _ = mprgp.act(s, v, numbers, flags, 0)
-        d.decide(numbers, np.array(sums), least)
+
+def block_solve(index, s, given, contacts, part, numbers, done):
+    """`mprgp.solve` by one block."""
+    GRID.blockIdx = SimpleNamespace(x=index)
+    assert s.sizes[mprgp.FITS] == 0  # what a block keeps at hand lies in its part of common arrays
+    first, second = index * s.sizes[mprgp.FLOATS], index * s.sizes[mprgp.INTEGERS]
+    own = hand.at_hand(s, s.floats[first:], s.integers[second:])
+    own = own._replace(sizes=(*own.sizes[:-1], 0))  # one lane
+    v = mprgp.vectors_at_hand(s, own, s.floats[first:])
+    hand.fill(s, own)
+    mprgp.take_vectors(own, given, v, numbers[d.BOUNDED] != 0.0)
+    n, found, epoch = numbers.copy(), np.zeros(mprgp.WIDTH), 0
+    while n[d.ACTION] != d.DONE:
+        if n[d.ACTION] == d.GLIDE:
+            epoch = mprgp.glide(own, v, n, part, np.zeros(mprgp.WIDTH), found, None, epoch)
+        else:
+            epoch, sums, least, count = mprgp.act(own, contacts, v, n, None, epoch)
+            epoch = total(part, sums, least, count, None, found, None, epoch)
+            d.decide(n, found, found[d.ROOM])
+    mprgp.give_vectors(own, v, given)
+    done[index] = n
+
+
+def solve(s, given, contacts, part, flags, numbers):
+    """`mprgp.solve` by all blocks."""
+    done = [None] * BLOCKS
+    given = (s, given, contacts, part, numbers, done)
+    threads = [threading.Thread(target=block_solve, args=(k, *given)) for k in range(BLOCKS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(n, done[0]) for n in done)  # every block decides the same
+    numbers[:] = done[0]
 
 
 class Launch:
     def __getitem__(self, grid):
+        assert grid[0] == BLOCKS
         return solve
 
 
@@ -123,7 +219,7 @@ def main() -> None:
         options = pl.Dual(tolerance=1e-6)
         sim = scene.simulate(0.01, solver=options)
         solver = sim.working_solver = Doubled(options, sim.model, "float64")
-        solver.program = impulse_program.ImpulseProgram(np.float64, Room(), 4)
+        solver.program = impulse_program.ImpulseProgram(np.float64, Room(), BLOCKS, 0)
         sim.step(3)
         assert solver.worst < 1e-4, solver.worst
         assert solver.products > 3 and (solver.refreshes > 0) == rough

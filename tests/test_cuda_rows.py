@@ -126,7 +126,10 @@ def test_checkpoints_with_rows_go_on(tmp_path):
     gpu.step(5)
     again = pl.resume(tmp_path / "there.npz").step(5)
     assert again.model.device.name == "cuda"
-    assert np.abs(again.state.x - gpu.state.x).max() <= CLOSE * moved(gpu)
+    moved_over = pl.resume(tmp_path / "there.npz", device="cpu").step(5)
+    assert moved_over.model.device.name == "cpu"
+    for other in (again, moved_over):
+        assert np.abs(other.state.x - gpu.state.x).max() <= CLOSE * moved(gpu)
 
 
 def test_a_cylinder_that_turns_drags_a_block():

@@ -58,7 +58,7 @@ class Simulation(FieldReaders):
         self.given, self.dt = Described(scene), number(dt, "dt", low=0, open_low=True)
         self.scene = self.given.kept
         self.solver = Newton() if solver is None else solver
-        self.precision, self.threads = choice(precision, "precision", PRECISIONS), threads
+        self.precision, self.threads, self.device = choice(precision, "precision", PRECISIONS), threads, device
         self.motors: dict[tuple[int, str], Motor] = {}
         """Motors that `set_motor` has changed, by the number of their joint and the name of their coordinate."""
         self.model, self.state = build(self.scene, getattr(self.solver, "elements_as_rows", False), device)
@@ -331,11 +331,12 @@ class Simulation(FieldReaders):
         write_checkpoint(self, path)
 
 
-def resume(path) -> Simulation:
-    """A simulation that goes on, bit for bit, from a checkpoint."""
+def resume(path, device: str | None = None) -> Simulation:
+    """A simulation that goes on from a checkpoint: bit for bit on the device that it was on, within its tolerance on
+    another ("cpu" or "cuda")."""
     from pliant.output.checkpoint import read_checkpoint
 
-    return read_checkpoint(path)
+    return read_checkpoint(path, device)
 
 
 def _read_only(view: np.ndarray) -> np.ndarray:

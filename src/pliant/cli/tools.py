@@ -147,7 +147,7 @@ def _simulation(source: Path):
     from pliant.simulation import resume
 
     if source.suffix.lower() == ".npz":
-        return resume(source), RunSettings()
+        return resume(source, device="cpu"), RunSettings()
     file = scene_file.read(source)
     run = file.run
     with file.addressed():

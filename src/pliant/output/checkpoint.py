@@ -18,7 +18,7 @@ import numpy as np
 from pliant import scene_file
 from pliant._version import __version__
 from pliant.checks import file_path, shown
-from pliant.errors import PliantError, SceneError
+from pliant.errors import DeviceError, PliantError, SceneError
 from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes import write as write_mesh
@@ -92,19 +92,23 @@ def _scene_arrays(sim: Simulation) -> tuple[str, dict[str, np.ndarray]]:
         return {"file": keep(name, body.drawing, body.drawing.triangles)}
 
     check_saveable(scene)
-    settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision)
+    settings = RunSettings(dt=sim.dt, solver=sim.solver, precision=sim.precision, device=sim.device)
     tables = {"format": SCENE_FORMAT, **describe(scene, soft, rigid, drawing), "run": run_table(settings)}
     return scene_text(name_materials(tables)), arrays
 
 
-def read_checkpoint(path: str | os.PathLike) -> Simulation:
-    """The simulation in a checkpoint, ready to go on; SceneError for anything else than a whole checkpoint."""
+def read_checkpoint(path: str | os.PathLike, device: str | None = None) -> Simulation:
+    """The simulation in a checkpoint, ready to go on, on the device that it was on or on another; SceneError for
+    anything else than a whole checkpoint."""
     path = file_path(path)
     arrays = _read_arrays(path)
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         file = _read_scene(path, Path(folder), arrays)
     try:
-        sim = Simulation(file.scene, file.run.dt, solver=file.run.solver, precision=file.run.precision)
+        options = {"solver": file.run.solver, "precision": file.run.precision, "device": device or file.run.device}
+        sim = Simulation(file.scene, file.run.dt, **options)
+    except DeviceError as error:
+        raise DeviceError(f"{path}: {error}; pliant.resume(path, device='cpu') goes on without one") from None
     except PliantError as error:
         raise SceneError(f"{path}: the checkpoint is damaged, its scene cannot be simulated: {error}") from None
     _restore(sim, arrays, path)

@@ -5,18 +5,16 @@ from typing import NamedTuple
 
 from numba import float64
 
-from pliant.kernels.cuda.impulses import lane3
+from pliant.kernels.cuda.impulse_hand import strided3
 from pliant.kernels.cuda.warp import device, get, put
-from pliant.kernels.lanes import LANES
 
 # Growth of a bound, relative, with which an impulse on it moves along.
 SMALL_MOVE = 1e-3
 
 
 class Vectors(NamedTuple):
-    """Vectors (n,) of a box problem: impulses, right side, bounds, gradient, direction, free gradient, a product, the
-    direction of power iterations; of rows, at the normals of contacts, coefficients of friction (0: none), the larger
-    diagonal entry of the tangents, and radii of the discs."""
+    """Vectors of a box problem: impulses, right side, bounds, gradient, direction, free gradient, a product, the
+    direction of power iterations; (n,), or at hand of a block of threads, a column to each of its units."""
 
     x: object
     b: object
@@ -27,17 +25,16 @@ class Vectors(NamedTuple):
     phi: object
     product: object
     direction: object
+
+
+class Contacts(NamedTuple):
+    """Of rows, at the normals of contacts: coefficients of friction (0: none), the larger diagonal entry of the
+    tangents, and radii of the discs; scales of all rows (n,)."""
+
     friction: object
     diagonal: object
     radius: object
-
-
-@device
-def first_row(unit, elements):
-    """Where the first row of a unit lies, and how many it has."""
-    if unit < elements:
-        return unit // LANES * 6 * LANES + unit % LANES, 6
-    return 5 * elements + unit, 1
+    scale: object
 
 
 @device
@@ -102,13 +99,19 @@ def along(value, beta, before):
 
 
 @device
-def glide_row(v, i, step, beta):
-    """A step of conjugate gradients along p, whose product is phi: both by recurrence from the last gradient."""
-    p, s = along(get(v.g, i), beta, get(v.p, i)), along(get(v.product, i), beta, get(v.phi, i))
+def glide_row(v, i, q, step, beta):
+    """A step of conjugate gradients along p by recurrences from q = A A g: A p is phi, A A p the direction, A g the
+    product, of which nothing counts without beta. The square of the new gradient, and it times its product."""
+    g, w, x = get(v.g, i), get(v.product, i), get(v.x, i)
+    p, s, z = g + beta * get(v.p, i), w + beta * get(v.phi, i), q + beta * get(v.direction, i)
+    g, w = g - step * s, w - step * z
     put(v.p, i, p)
     put(v.phi, i, s)
-    put(v.x, i, get(v.x, i) - step * p)
-    put(v.g, i, get(v.g, i) - step * s)
+    put(v.direction, i, z)
+    put(v.x, i, x - step * p)
+    put(v.g, i, g)
+    put(v.product, i, w)
+    return g * g, g * w
 
 
 @device
@@ -129,7 +132,7 @@ def projected_square(v, i):
     return g * g
 
 
-# ---- contacts with friction; `at` is the place of the normal row
+# ---- contacts with friction; i: the normal row among vectors at hand, whose tangents follow a stride apart
 
 
 @device
@@ -147,20 +150,21 @@ def bound_row(v, i, bound):
 
 
 @device
-def refresh_contact(v, scale, row, at, relaxation, cone):
-    """Bounds of the tangent rows from the present impulses and gradients; radii go a part of the way to mu n."""
-    s, x, g = lane3(scale, at), lane3(v.x, at), lane3(v.g, at)
-    goal, old = get(v.friction, row) * max(s[0] * x[0], 0.0), get(v.radius, row)
-    put(v.radius, row, old + relaxation * (goal - old))
-    limit = get(v.radius, row)
+def refresh_contact(v, contacts, s, row, i, stride, relaxation, cone):
+    """Bounds of the tangent rows from the present impulses and gradients; radii go a part of the way to mu n. s: scales
+    of the three rows."""
+    x, g, d = strided3(v.x, i, stride), strided3(v.g, i, stride), get(contacts.diagonal, row)
+    goal, old = get(contacts.friction, row) * max(s[0] * x[0], 0.0), get(contacts.radius, row)
+    limit = old + relaxation * (goal - old)
+    put(contacts.radius, row, limit)
     first, second = limit, limit
     if cone:
-        w1, w2 = s[1] * x[1] - g[1] / s[1] / get(v.diagonal, row), s[2] * x[2] - g[2] / s[2] / get(v.diagonal, row)
+        w1, w2 = s[1] * x[1] - g[1] / s[1] / d, s[2] * x[2] - g[2] / s[2] / d
         length = math.sqrt(w1 * w1 + w2 * w2)
         if length > limit:
             first, second = limit * abs(w1) / length, limit * abs(w2) / length
-    bound_row(v, at + LANES, first / s[1])
-    bound_row(v, at + 2 * LANES, second / s[2])
+    bound_row(v, i + stride, first / s[1])
+    bound_row(v, i + 2 * stride, second / s[2])
 
 
 @device
@@ -174,10 +178,10 @@ def in_disc(limit, t1, t2, cone):
 
 
 @device
-def tangent_gap(v, scale, row, at, cone):
+def tangent_gap(v, contacts, s, row, i, stride, cone):
     """Squared natural residual of the tangent rows, in scaled variables."""
-    s, x, g, d = lane3(scale, at), lane3(v.x, at), lane3(v.g, at), get(v.diagonal, row)
-    limit = get(v.friction, row) * max(s[0] * x[0], 0.0)
+    x, g, d = strided3(v.x, i, stride), strided3(v.g, i, stride), get(contacts.diagonal, row)
+    limit = get(contacts.friction, row) * max(s[0] * x[0], 0.0)
     t1, t2 = s[1] * (x[1] - g[1] / (s[1] * s[1]) / d), s[2] * (x[2] - g[2] / (s[2] * s[2]) / d)
     t1, t2 = in_disc(limit, t1, t2, cone)
     a, b = x[1] - t1 / s[1], x[2] - t2 / s[2]
@@ -185,10 +189,10 @@ def tangent_gap(v, scale, row, at, cone):
 
 
 @device
-def enter_disc(v, scale, row, at, cone):
+def enter_disc(v, contacts, s, row, i, stride, cone):
     """Tangent impulses exactly within Coulomb's bounds."""
-    s, x = lane3(scale, at), lane3(v.x, at)
-    limit = get(v.friction, row) * max(s[0] * x[0], 0.0)
+    x = strided3(v.x, i, stride)
+    limit = get(contacts.friction, row) * max(s[0] * x[0], 0.0)
     t1, t2 = in_disc(limit, s[1] * x[1], s[2] * x[2], cone)
-    put(v.x, at + LANES, t1 / s[1])
-    put(v.x, at + 2 * LANES, t2 / s[2])
+    put(v.x, i + stride, t1 / s[1])
+    put(v.x, i + 2 * stride, t2 / s[2])

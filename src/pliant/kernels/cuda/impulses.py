@@ -1,49 +1,23 @@
 """The dual operator J M^-1 J^T + R on a GPU, matrix-free (twin of kernels.cpu.system).
 
-Vectors of impulses lie as on the CPU: elements (groups, 6, LANES), then row blocks (slices, 3, LANES). Units are what a
-thread owns: an element with its six rows, or a row. Elements write slots; rows are summed by the triples that they
-push. The Jacobians and compliances of rows come scaled, so that a product asks for no scales but those of elements.
+Vectors of impulses lie as on the CPU: elements (groups, 6, LANES), then row blocks (slices, 3, LANES). A block of
+threads owns units (`impulse_places`) and keeps at hand, in shared memory if there is room, all that a product asks for:
+what units push by, the velocities of the triples that they hold, their own numbers. Blocks meet once for a product.
+All is computed in float64, of numbers in float32 or float64. Loops over units are not ranges: of a range with a step
+that is not known beforehand Numba divides.
 """
-
-from typing import NamedTuple
 
 from numba import cuda, float64
 
 from pliant.formulas.elements import element_compliance, element_gradient, element_impulses, strain_rate
 from pliant.formulas.matrix3 import symmetric_multiply_vector
+from pliant.kernels.cuda.impulse_hand import put_strided3, strided3, strided9, triple_at
 from pliant.kernels.cuda.ptx import acquire, release
-from pliant.kernels.cuda.warp import device, get, lanes_sum3, put
-from pliant.kernels.lanes import LANES
+from pliant.kernels.cuda.warp import device, get, lanes_sum3
 
-# Lanes to a triple where its pushes are summed.
-SHARE = 4
-
-
-class System(NamedTuple):
-    """`kernels.operators.SystemOperator` on a GPU, all arrays flat; of_rows: what `triples` is; jacobian,
-    compliance_rows: scaled; row_adjacency, row_place: where the Jacobian of an entry lies and the first row that it
-    belongs to; sizes: lanes of elements, units, triples."""
-
-    nodes: object
-    gradients: object
-    rotation: object
-    compliance: object
-    basis: object
-    ones: object
-    start: object
-    of_rows: object
-    jacobian: object
-    compliance_rows: object
-    adjacency_start: object
-    adjacency: object
-    row_adjacency_start: object
-    row_adjacency: object
-    row_place: object
-    inverse_mass: object
-    scale: object
-    velocity: object
-    slots: object
-    sizes: object
+# Lanes to a common triple where all blocks' pushes on it are summed.
+SHARE_BITS = 2
+SHARE = 1 << SHARE_BITS
 
 
 @device
@@ -62,151 +36,146 @@ def meet(flags, epoch):
 
 
 @device
-def lane3(a, at):
-    """Three numbers of a lane."""
-    return get(a, at), get(a, at + LANES), get(a, at + 2 * LANES)
+def scaled6(own, x, u):
+    """The six impulses of an element times their scales."""
+    stride = own.sizes[1]
+    p, q = strided3(own.numbers, 18 * stride + u, stride), strided3(own.numbers, 21 * stride + u, stride)
+    a, b = strided3(x, u, stride), strided3(x, u + 3 * stride, stride)
+    return (p[0] * a[0], p[1] * a[1], p[2] * a[2], q[0] * b[0], q[1] * b[1], q[2] * b[2])
 
 
 @device
-def lane9(a, at):
-    """Nine numbers of a lane."""
-    p, q, r = lane3(a, at), lane3(a, at + 3 * LANES), lane3(a, at + 6 * LANES)
-    return (p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2])
+def push(own, x):
+    """J^T (scale x) of every unit, entry by entry; x: a vector at hand, a column to a unit."""
+    stride = own.sizes[1]
+    u = cuda.threadIdx.x
+    while u < own.sizes[0]:
+        if get(own.place, u) < own.sizes[2]:
+            g, r = strided9(own.numbers, u, stride), strided9(own.numbers, 9 * stride + u, stride)
+            i = element_impulses(scaled6(own, x, u), r, g, own.basis)
+            put_strided3(own.push, u, stride, (i[0], i[1], i[2]))
+            put_strided3(own.push, u + 3 * stride, stride, (i[3], i[4], i[5]))
+            put_strided3(own.push, u + 6 * stride, stride, (i[6], i[7], i[8]))
+            last = (-(i[0] + i[3] + i[6]), -(i[1] + i[4] + i[7]), -(i[2] + i[5] + i[8]))
+            put_strided3(own.push, u + 9 * stride, stride, last)
+        else:
+            l = strided3(x, u, stride)
+            for e in range(get(own.entries, u)):
+                j = strided9(own.numbers, (3 + 9 * e) * stride + u, stride)
+                f0 = j[0] * l[0] + j[3] * l[1] + j[6] * l[2]
+                f1 = j[1] * l[0] + j[4] * l[1] + j[7] * l[2]
+                f2 = j[2] * l[0] + j[5] * l[1] + j[8] * l[2]
+                put_strided3(own.push, 3 * e * stride + u, stride, (f0, f1, f2))
+        u += cuda.blockDim.x
 
 
 @device
-def put_lane3(a, at, v):
-    """Three numbers of a lane, written."""
-    put(a, at, v[0])
-    put(a, at + LANES, v[1])
-    put(a, at + 2 * LANES, v[2])
+def set_velocity(own, k, f):
+    """The velocity of a triple that all pushes on it make."""
+    m, n = triple_at(own.mass, 6 * k), triple_at(own.mass, 6 * k + 3)
+    v = symmetric_multiply_vector((m[0], m[1], m[2], n[0], n[1], n[2]), f)
+    put_strided3(own.velocity, 3 * k, 1, v)
 
 
 @device
-def scaled3(a, scale, at):
-    """Three numbers of a lane times their scales."""
-    v, s = lane3(a, at), lane3(scale, at)
-    return v[0] * s[0], v[1] * s[1], v[2] * s[2]
-
-
-@device
-def scaled6(a, scale, at):
-    """Six numbers of a lane times their scales."""
-    p, q = scaled3(a, scale, at), scaled3(a, scale, at + 3 * LANES)
-    return (p[0], p[1], p[2], q[0], q[1], q[2])
-
-
-@device
-def triple_at(a, at):
-    """Three numbers side by side."""
-    return get(a, at), get(a, at + 1), get(a, at + 2)
-
-
-@device
-def nine_at(a):
-    """The first nine numbers."""
-    p, q, r = triple_at(a, 0), triple_at(a, 3), triple_at(a, 6)
-    return (p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2])
-
-
-@device
-def write_slots(s, x):
-    """J^T (scale x) of the elements, each into its own slots (groups, 12, LANES)."""
-    unit = cuda.grid(1)
-    while unit < s.sizes[0]:
-        group, lane = unit // LANES, unit % LANES
-        at, out = group * 9 * LANES + lane, group * 12 * LANES + lane
-        l = scaled6(x, s.scale, group * 6 * LANES + lane)
-        i = element_impulses(l, lane9(s.rotation, at), lane9(s.gradients, at), nine_at(s.basis))
-        put_lane3(s.slots, out, (i[0], i[1], i[2]))
-        put_lane3(s.slots, out + 3 * LANES, (i[3], i[4], i[5]))
-        put_lane3(s.slots, out + 6 * LANES, (i[6], i[7], i[8]))
-        put_lane3(s.slots, out + 9 * LANES, (-(i[0] + i[3] + i[6]), -(i[1] + i[4] + i[7]), -(i[2] + i[5] + i[8])))
-        unit += cuda.gridsize(1)
-
-
-@device
-def write_velocities(s, x):
-    """velocity = M^-1 J^T (scale x): every triple sums the slots of its elements and the pushes of its rows, by SHARE
-    lanes."""
-    thread = cuda.grid(1)
-    while thread < (s.sizes[2] * SHARE + 31) // 32 * 32:
-        triple, lane = thread // SHARE, thread % SHARE
-        there = triple < s.sizes[2]
+def sum_up(own, half):
+    """What is pushed on every triple: velocities of those that this block of threads has for itself, the others for
+    exchange."""
+    stride, shift = own.sizes[1], own.sizes[7]
+    lanes = 1 << shift
+    thread = cuda.threadIdx.x
+    while thread < ((own.sizes[3] << shift) + 31) >> 5 << 5:
+        k, lane = thread >> shift, thread & (lanes - 1)
         f0 = f1 = f2 = float64(0.0)
-        if there:
-            for k in range(get(s.adjacency_start, triple) + lane, get(s.adjacency_start, triple + 1), SHARE):
-                f = lane3(s.slots, get(s.adjacency, k))
+        if k < own.sizes[3]:
+            j, last = get(own.push_start, k) + lane, get(own.push_start, k + 1)
+            while j < last:
+                f = strided3(own.push, get(own.pushes, j), stride)
                 f0, f1, f2 = f0 + f[0], f1 + f[1], f2 + f[2]
-            for k in range(get(s.row_adjacency_start, triple) + lane, get(s.row_adjacency_start, triple + 1), SHARE):
-                l, j = lane3(x, get(s.row_place, k)), lane9(s.jacobian, get(s.row_adjacency, k))
-                f0 += j[0] * l[0] + j[3] * l[1] + j[6] * l[2]
-                f1 += j[1] * l[0] + j[4] * l[1] + j[7] * l[2]
-                f2 += j[2] * l[0] + j[5] * l[1] + j[8] * l[2]
-        f = lanes_sum3((f0, f1, f2), SHARE)
-        if there and lane == 0:
-            m, n = triple_at(s.inverse_mass, 6 * triple), triple_at(s.inverse_mass, 6 * triple + 3)
-            v = symmetric_multiply_vector((m[0], m[1], m[2], n[0], n[1], n[2]), f)
-            put(s.velocity, 3 * triple, v[0])
-            put(s.velocity, 3 * triple + 1, v[1])
-            put(s.velocity, 3 * triple + 2, v[2])
-        thread += cuda.gridsize(1)
+                j += lanes
+        f = lanes_sum3((f0, f1, f2), lanes)
+        if lane == 0 and k < own.sizes[4]:
+            put_strided3(own.exchange, 3 * (half * own.sizes[6] + own.sizes[5] + k), 1, f)
+        elif lane == 0 and k < own.sizes[3]:
+            set_velocity(own, k, f)
+        thread += cuda.blockDim.x
 
 
 @device
-def difference(s, at, last):
-    """The velocity of the node at a place of `nodes`, less another."""
-    v = triple_at(s.velocity, 3 * get(s.nodes, at))
+def take_common(own, half, first):
+    """Velocities of common triples, from what all blocks of threads push them by; first: the thread with which it
+    begins, of a warp."""
+    thread = cuda.threadIdx.x - first
+    thread = thread + cuda.blockDim.x if thread < 0 else thread
+    while thread < (own.sizes[4] * SHARE + 31) >> 5 << 5:
+        k, lane = thread >> SHARE_BITS, thread & (SHARE - 1)
+        f0 = f1 = f2 = float64(0.0)
+        if k < own.sizes[4]:
+            j, last = get(own.mate_start, k) + lane, get(own.mate_start, k + 1)
+            while j < last:
+                f = triple_at(own.exchange, 3 * (half * own.sizes[6] + get(own.mates, j)))
+                f0, f1, f2 = f0 + f[0], f1 + f[1], f2 + f[2]
+                j += SHARE
+        f = lanes_sum3((f0, f1, f2), SHARE)
+        if lane == 0 and k < own.sizes[4]:
+            set_velocity(own, k, f)
+        thread += cuda.blockDim.x
+
+
+@device
+def difference(own, at, last):
+    """The velocity of the triple of an entry, less another."""
+    v = triple_at(own.velocity, 3 * get(own.spots, at))
     return v[0] - last[0], v[1] - last[1], v[2] - last[2]
 
 
 @device
-def element_product(s, unit, x, out):
+def element_product(own, u, x):
     """scale (J velocity + R scale x) of an element."""
-    group, lane = unit // LANES, unit % LANES
-    at, own, place = group * 4 * LANES + lane, group * 9 * LANES + lane, group * 6 * LANES + lane
-    last = triple_at(s.velocity, 3 * get(s.nodes, at + 3 * LANES))
-    d0, d1 = difference(s, at, last), difference(s, at + LANES, last)
-    moving = element_gradient(d0, d1, difference(s, at + 2 * LANES, last), lane9(s.gradients, own))
-    e = strain_rate(moving, lane9(s.rotation, own), nine_at(s.basis))
-    single, coupled = get(s.compliance, group * 2 * LANES + lane), get(s.compliance, group * 2 * LANES + LANES + lane)
-    r = element_compliance(scaled6(x, s.scale, place), single, coupled, triple_at(s.ones, 0))
-    p, q = lane3(s.scale, place), lane3(s.scale, place + 3 * LANES)
-    put_lane3(out, place, (p[0] * (e[0] + r[0]), p[1] * (e[1] + r[1]), p[2] * (e[2] + r[2])))
-    put_lane3(out, place + 3 * LANES, (q[0] * (e[3] + r[3]), q[1] * (e[4] + r[4]), q[2] * (e[5] + r[5])))
+    stride = own.sizes[1]
+    last = triple_at(own.velocity, 3 * get(own.spots, 3 * stride + u))
+    d0, d1, d2 = difference(own, u, last), difference(own, stride + u, last), difference(own, 2 * stride + u, last)
+    moving = element_gradient(d0, d1, d2, strided9(own.numbers, u, stride))
+    e = strain_rate(moving, strided9(own.numbers, 9 * stride + u, stride), own.basis)
+    single, coupled = get(own.numbers, 24 * stride + u), get(own.numbers, 25 * stride + u)
+    r = element_compliance(scaled6(own, x, u), single, coupled, own.ones)
+    p, q = strided3(own.numbers, 18 * stride + u, stride), strided3(own.numbers, 21 * stride + u, stride)
+    first = (p[0] * (e[0] + r[0]), p[1] * (e[1] + r[1]), p[2] * (e[2] + r[2]))
+    return first, (q[0] * (e[3] + r[3]), q[1] * (e[4] + r[4]), q[2] * (e[5] + r[5]))
 
 
 @device
-def row_product(s, row, x, out):
-    """scale (J velocity + R scale x) of a row."""
-    slice_, lane, place = row // (3 * LANES), row % LANES, 6 * s.sizes[0] + row
-    entry, last = get(s.start, slice_), get(s.start, slice_ + 1)
-    total = float64(get(s.compliance_rows, row) * get(x, place))
-    at = row % (3 * LANES) // LANES * 3 * LANES + lane
-    following = get(s.of_rows, entry * LANES + lane) if entry < last else 0
-    while entry < last:  # the next triple is on its way while this one's velocity is
-        triple, here = following, entry
-        entry += 1
-        following = get(s.of_rows, min(entry, last - 1) * LANES + lane)
-        v, j = triple_at(s.velocity, 3 * triple), lane3(s.jacobian, here * 9 * LANES + at)
-        total += j[0] * v[0] + j[1] * v[1] + j[2] * v[2]
-    put(out, place, total)
+def row_product(own, u, x):
+    """scale (J velocity + R scale x) of a row block."""
+    stride = own.sizes[1]
+    c, l = strided3(own.numbers, u, stride), strided3(x, u, stride)
+    t0, t1, t2 = c[0] * l[0], c[1] * l[1], c[2] * l[2]
+    for e in range(get(own.entries, u)):
+        v = triple_at(own.velocity, 3 * get(own.spots, e * stride + u))
+        j = strided9(own.numbers, (3 + 9 * e) * stride + u, stride)
+        t0 += j[0] * v[0] + j[1] * v[1] + j[2] * v[2]
+        t1 += j[3] * v[0] + j[4] * v[1] + j[5] * v[2]
+        t2 += j[6] * v[0] + j[7] * v[1] + j[8] * v[2]
+    return t0, t1, t2
 
 
 @device
-def apply(s, x, out, flags, epoch):
-    """out = scale (J M^-1 J^T + R) scale x, once all blocks of threads are here; own rows of out are written."""
+def apply(own, x, out, flags, epoch):
+    """out = scale (J M^-1 J^T + R) scale x of the own units, vectors at hand; the epoch that it ends in."""
+    push(own, x)
+    cuda.syncthreads()
+    half, stride = epoch & 1, own.sizes[1]
+    sum_up(own, half)
     epoch = meet(flags, epoch)
-    if s.sizes[0] > 0:
-        write_slots(s, x)
-        epoch = meet(flags, epoch)
-    write_velocities(s, x)
-    epoch = meet(flags, epoch)
-    unit = cuda.grid(1)
-    while unit < s.sizes[1]:
-        if unit < s.sizes[0]:
-            element_product(s, unit, x, out)
+    take_common(own, half, 0)
+    cuda.syncthreads()
+    u = cuda.threadIdx.x
+    while u < own.sizes[0]:
+        if get(own.place, u) < own.sizes[2]:
+            first, second = element_product(own, u, x)
+            put_strided3(out, u, stride, first)
+            put_strided3(out, u + 3 * stride, stride, second)
         else:
-            row_product(s, unit - s.sizes[0], x, out)
-        unit += cuda.gridsize(1)
+            put_strided3(out, u, stride, row_product(own, u, x))
+        u += cuda.blockDim.x
     return epoch

@@ -5,9 +5,9 @@ import math
 
 from pliant.jit import formula
 
-# Actions: those with a product; then a move along the last one; the beginning; what contacts do.
-POWER, FIRST, START, STEP, RELEASE, EXPAND, GLIDE = range(7)
-MOVED, BEGIN, BOUNDS, MEASURE, DISCS, DONE = range(7, 13)
+# Actions: those with a product; then a move along the last one; the beginning; what contacts do; passes without bounds.
+POWER, FIRST, START, STEP, RELEASE, EXPAND, SLOPE = range(7)
+MOVED, BEGIN, BOUNDS, MEASURE, DISCS, GLIDE, DONE = range(7, 14)
 
 # Numbers: set by the host,
 TOLERANCE, MOST, POWERS, BOUNDED, ROUGH, CONE = range(6)
@@ -46,6 +46,9 @@ def decide(n, sums, room):
         powered(n, sums)
     elif action == FIRST:
         n[ACTION] = BOUNDS
+    elif action == SLOPE:
+        n[PRODUCTS] += 1.0
+        n[ACTION] = GLIDE
     elif action == BOUNDS:
         n[ACTION] = START
     elif action == MEASURE:
@@ -90,29 +93,30 @@ def seen(n, sums, action):
     if action == START:
         n[GOAL], n[LAST], n[BEGUN] = n[TARGET], 1.0, 0.0
     if n[BOUNDED] == 0.0:
-        n[ACTION] = GLIDE
+        n[ACTION] = SLOPE
         return
     check(n)
 
 
 @formula
 def glided(n, square, curve):
-    """Conjugate gradients without bounds (Chronopoulos and Gear 1989), whose sums come at once: squares of the gradient
-    and of its curvature. The end is believed once a gradient that was made anew has been looked at."""
-    length, begun = math.sqrt(square), n[BEGUN] != 0.0
-    n[PRODUCTS] += 1.0
-    n[RESIDUAL] = length / n[REFERENCE]
-    if (length <= n[GOAL] and (begun or n[FINAL] != 0.0)) or square == 0.0 or n[PRODUCTS] >= n[MOST]:
-        n[ACTION] = START if begun and n[FINAL] == 0.0 and n[PRODUCTS] < n[MOST] else DONE
-        n[FINAL] = 1.0
+    """Conjugate gradients without bounds, whose sums come at once: squares of the gradient and of its curvature. The
+    end is believed of a gradient that was made anew, or that is hardly smaller than the last one of these. GAMMA and
+    CURVATURE hold one over the last square and over it times the last step, so that one division waits for no other."""
+    begun, goal, products, inverse, of_step = n[BEGUN] != 0.0, n[GOAL], n[PRODUCTS], n[GAMMA], n[CURVATURE]
+    beta = square * inverse if begun else 0.0
+    curvature = curve - square * square * of_step if begun else curve
+    step, over_square = square / curvature, 1.0 / square
+    stuck = not begun and math.sqrt(square) > 0.5 * n[BEST]
+    if not begun:
+        n[BEST] = math.sqrt(square)
+    if square <= goal * goal or stuck or products >= n[MOST] or not curvature > 0.0:
+        n[RESIDUAL] = math.sqrt(square) / n[REFERENCE]
+        n[ACTION] = START if begun and products < n[MOST] else DONE
         return
-    n[BETA] = square / n[GAMMA] if begun else 0.0
-    curvature = curve - n[BETA] * square / n[LENGTH] if begun else curve
-    if curvature <= 0.0:
-        n[ACTION] = DONE
-        return
-    n[LENGTH], n[GAMMA], n[BEGUN] = square / curvature, square, 1.0
-    n[FALLEN] += n[LENGTH] * square if length <= LATE * n[GOAL] else 0.0
+    n[FALLEN] += step * square if square <= LATE * LATE * goal * goal else 0.0
+    n[BETA], n[LENGTH], n[GAMMA], n[CURVATURE] = beta, step, over_square, curvature * over_square * over_square
+    n[BEGUN], n[PRODUCTS] = 1.0, products + 1.0
 
 
 @formula

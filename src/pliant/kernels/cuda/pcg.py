@@ -73,7 +73,8 @@ def forcing_of(numbers, square, estimate):
 @device
 def go_on(t0, t1, numbers, scale, estimate, keep, say):
     """By one thread, after every pass. keep: 0 gamma of the start, 1 gamma, 2 alpha, 3 tolerance, 4 square of the right
-    side, 5 pass, 6 whether not positive, 7 least gamma, 8 its pass; say: alpha of the coarse level, beta, alpha,
+    side, 5 pass, 6 whether not positive, 7 least gamma, 8 its pass, 9 one over gamma, 10 one over gamma and alpha, so
+    that one division waits for no other; say: alpha of the coarse level, beta, alpha,
     whether s is kept, whether to go on. Pass -1 only preconditions the right side: with alpha = -1, p = s = 0 and w = b
     it is the same code."""
     step = keep[5]
@@ -88,8 +89,8 @@ def go_on(t0, t1, numbers, scale, estimate, keep, say):
         keep[0] = t0
         keep[7], keep[8] = t0, 0.0
     else:
-        beta = t0 / keep[1]
-        curvature = t1 - beta * t0 / keep[2]
+        beta, curvature = t0 * keep[9], t1 - t0 * t0 * keep[10]
+    alpha, inverse = t0 / curvature, 1.0 / t0
     keep[1] = t0
     most = keep[3] * keep[3] * keep[0]
     if t0 < keep[7]:
@@ -100,8 +101,8 @@ def go_on(t0, t1, numbers, scale, estimate, keep, say):
             keep[6] = 1.0
         say[4] = 0.0
         return
-    keep[2] = t0 / curvature
-    say[0], say[1], say[2], say[3], say[4] = keep[2], beta, keep[2], 1.0, 1.0
+    keep[2], keep[9], keep[10] = alpha, inverse, curvature * inverse * inverse
+    say[0], say[1], say[2], say[3], say[4] = alpha, beta, alpha, 1.0, 1.0
 
 
 @cache
@@ -123,15 +124,14 @@ def make_meet(blocks):
 
 @cache
 def make_coarse_correction(threads, m, width):
-    """P^T r by recurrence, and the own part of C P^T r into zc."""
+    """P^T r by recurrence, and the own part of C P^T r into zc; t: the number of wc that this thread takes first."""
     warps, own_rows = threads // 32, 6 * m
     parts = segments(threads, m)
     jobs, turns = own_rows * parts, width // (512 * parts)
 
     @device
-    def coarse_correction(mine, rc, sc, n, wc, inverse, say, zpart, zc, tid, lane, warp, block):
+    def coarse_correction(mine, rc, sc, n, wc, t, inverse, say, zpart, zc, tid, lane, warp, block):
         k = tid
-        t = get(wc, tid) if tid < n else float32(0.0)
         while k < n:
             t += say[1] * get(mine, sc + k)
             put(mine, rc + k, get(mine, rc + k) - say[0] * t)

@@ -1,6 +1,7 @@
 """The room of a GPU's arrays and of the work on them: a stream, graphs of launches, copies.
 
-Arrays are made once and never move, so graphs of launches stay good; nothing is allocated during steps.
+Arrays are made once and never move, so graphs of launches stay good; nothing is allocated during steps. All copies,
+zeros too, go by one stream: another one's might arrive after what is written later.
 """
 
 from time import perf_counter
@@ -29,7 +30,7 @@ class Room:
         self.stream = cuda.external_stream(int(self._stream))
         self.device_id = int(cuda.get_current_device().id)
         self.bytes = 0
-        self._graphs, self._lent, self.moved = [], {}, 0
+        self._graphs, self._lent, self._stages, self._packs, self.moved = [], {}, {}, {}, 0
 
     def __del__(self):
         for graph in getattr(self, "_graphs", []):
@@ -44,12 +45,16 @@ class Room:
         self.bytes += host.nbytes
         found = cuda.device_array(host.shape, host.dtype, stream=self.stream)
         if host.size:
-            checked(driver.cuMemcpyHtoD(found.__cuda_array_interface__["data"][0], host.ctypes.data, host.nbytes))
+            self.write(found, host)
         return found
 
     def zeros(self, count: int, dtype):
         """So many zeros."""
-        return self.put(np.zeros(count, dtype))
+        found = cuda.device_array(count, dtype, stream=self.stream)
+        self.bytes += found.nbytes
+        if count:
+            self.clear(found)
+        return found
 
     def lend(self, name: str, array: np.ndarray, dtype):
         """A copy of a host array at the beginning of an array that all of this name use, one after the other."""
@@ -57,6 +62,45 @@ class Room:
         found = self.reserve(name, host.size, dtype)
         self.write(found, host)
         return found
+
+    def stage(self, name: str, array: np.ndarray, dtype):
+        """The same by way of pinned host memory, which is quicker; the last copy of this name must be over."""
+        found, staged = self.reserve(name, array.size, dtype), self._staged(name, array.size, dtype)
+        np.copyto(staged.reshape(array.shape), array, casting="same_kind" if array.dtype.kind == "f" else "unsafe")
+        self.write(found, staged)
+        return found
+
+    def pack(self, name: str, arrays: dict[str, np.ndarray], dtype) -> dict:
+        """Copies of several host arrays as parts of one array of this name, in one copy by way of pinned memory; the
+        last one must be over. Parts stay where they are until one must grow."""
+        room, parts = self._packs.get(name, ({}, {}))
+        if any(room.get(part, 0) < max(array.size, 1) for part, array in arrays.items()):
+            grown = {part: max(-(-array.size // 4) * (8 if part in room else 4), 4) for part, array in arrays.items()}
+            room = {part: max(room.get(part, 0), grown[part]) for part in arrays}
+            whole, parts, first = self.reserve(name, sum(room.values()), dtype), {}, 0
+            for part, size in room.items():
+                parts[part], first = whole[first : first + size], first + size
+            self._packs[name] = room, parts
+            self.moved += 1
+        staged, first = self._staged(name, sum(room.values()), dtype), 0
+        for part, array in arrays.items():
+            staged[first : first + array.size] = array.ravel()
+            first += room[part]
+        self.write(self._lent[name], staged)
+        return parts
+
+    def unstage(self, name: str, count: int, dtype) -> np.ndarray:
+        """Queues a copy of the first numbers of the array of this name to pinned host memory; that memory."""
+        staged = self._staged(name, count, dtype)
+        self.read(self._lent[name], staged)
+        return staged
+
+    def _staged(self, name: str, count: int, dtype) -> np.ndarray:
+        """So many numbers of the pinned memory of a name."""
+        need = count * np.dtype(dtype).itemsize
+        if name not in self._stages or self._stages[name].nbytes < need:
+            self._stages[name] = cuda.pinned_array(2 * need, np.uint8)
+        return self._stages[name][:need].view(dtype)
 
     def reserve(self, name: str, count: int, dtype):
         """The array that all of this name use, of at least so many numbers."""
@@ -129,6 +173,11 @@ class Room:
         checked(driver.cuGraphDestroy(graph))
         self._graphs.append(ready)
         return ready
+
+    def prepare(self, kernel, arguments: tuple, shared: int) -> None:
+        """Compiles a kernel for arguments, and lets it have up to so many bytes of shared memory for a block."""
+        kernel.compile(tuple(kernel.typeof_pyval(value) for value in arguments))
+        allow_shared(kernel, shared)
 
     def launch(self, graph) -> None:
         """Queues a graph."""

@@ -239,7 +239,7 @@ def make_solve(blocks, threads, m, T, size):
         mine = cuda.shared.array(0, float32)
         red, say = cuda.shared.array(256, float32), cuda.shared.array(5, float32)
         zpart, zc = cuda.shared.array(jobs, float32), cuda.shared.array(own_rows, float32)
-        keep, red64 = cuda.shared.array(9, float64), cuda.shared.array(128, float64)
+        keep, red64 = cuda.shared.array(11, float64), cuda.shared.array(128, float64)
         tid, block = cuda.threadIdx.x, cuda.blockIdx.x
         lane, warp = tid & 31, tid >> 5
         agg, sub = warp // share, warp % share
@@ -262,6 +262,7 @@ def make_solve(blocks, threads, m, T, size):
         slice_ = (base + agg * size) // per_slice + (sub if sub < slices else 0)
         k0, last0 = get(start, slice_), get(start, slice_ + 1)
         while True:
+            ahead = get(wc, tid) if tid < n else float32(0.0)  # on its way while sums are made
             if warp == 0:
                 t0 = t1 = float64(0.0)
                 k = lane
@@ -275,7 +276,7 @@ def make_solve(blocks, threads, m, T, size):
             cuda.syncthreads()
             if say[4] == float32(0.0):
                 break
-            coarse_correction(mine, rc, sc, n, wc, inverse, say, zpart, zc, tid, lane, warp, block)
+            coarse_correction(mine, rc, sc, n, wc, ahead, inverse, say, zpart, zc, tid, lane, warp, block)
             update(mine, zc, say, u, base, agg, first, step)
             loaded = pair_of(k0, lane, column, values)
             epoch += 1

@@ -90,12 +90,12 @@ def warp_sum(v):
 def lanes_sum3(v, lanes):
     """Sums of three numbers over `lanes` lanes side by side (a power of two), in each of these."""
     a, b, c = v
-    o = lanes // 2
+    o = lanes >> 1
     while o > 0:
         a += cuda.shfl_xor_sync(FULL, a, o)
         b += cuda.shfl_xor_sync(FULL, b, o)
         c += cuda.shfl_xor_sync(FULL, c, o)
-        o //= 2
+        o >>= 1
     return a, b, c
 
 

@@ -11,8 +11,8 @@ class DrivenDual(DualSolver):
     def __init__(self, options: Dual, model, dtype):
         super().__init__(options, model, dtype)
         kernels = model.device.resident
-        blocks = kernels.toolkit.find_gpu().multiprocessors
-        self.program = kernels.impulse_program.ImpulseProgram(self.dtype, kernels.room.Room(), blocks)
+        gpu, room = kernels.toolkit.find_gpu(), kernels.room.Room()
+        self.program = kernels.impulse_program.ImpulseProgram(self.dtype, room, gpu.multiprocessors, gpu.shared)
 
     def _once(self, operator, b, low, high, friction, x, work, tolerance, most, direction) -> tuple[Info, float]:
         bounds, limits = (low, high), (tolerance, most, direction, POWER_ITERATIONS)

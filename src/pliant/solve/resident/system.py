@@ -56,7 +56,8 @@ class DrivenSystem:
         self.dot, self.square = triples.dot, triples.quadratic_diagonal
         self.free = np.ones((model.triple_count, 3))
         self.free[:n], self.free[n:] = model.free, np.repeat(~model.static, 2)[:, None]
-        self.rigid = RigidPart(np.flatnonzero(~model.static), n, model.triple_count)
+        self.linalg = model.device.linalg
+        self.rigid = RigidPart(np.flatnonzero(~model.static), n, model.triple_count, self.linalg)
         self.place, self.aggregate = program.layout.place, program.layout.place // program.layout.size
         self.renewal, self.indefinite = Renewal(), False
 
@@ -154,13 +155,12 @@ class DrivenSystem:
         return added
 
     def _meet_stiff(self) -> None:
-        """Woodbury's matrix S = W (1 + J Y W)^-1 of the stiff rows."""
+        """Woodbury's matrix S = (1 + W J Y)^-1 W of the stiff rows."""
         if not len(self.stiff):
             return
         products = self.program.stiff_products()
         weight = self.rigid.weight(self.stiff) if self.rigid.size else self.rows.these(self.stiff).weights().toarray()
-        products = 0.5 * (products + products.T)
-        matrix = np.linalg.solve((np.eye(len(weight)) + products @ weight).T, weight.T).T
+        matrix = self.linalg.elimination.met_exactly(weight, 0.5 * (products + products.T))
         self.program.take_woodbury(0.5 * (matrix + matrix.T))
 
     def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:

@@ -16,6 +16,9 @@ from pliant.rows.table import Rows
 FULL, HALF = (0, 5, 4, 5, 1, 3, 4, 3, 2), (0, 4, 8, 5, 2, 1)
 # Eigenvalues of the rigid bodies' matrix below this part of the largest are taken for it.
 LEAST = 1e-14
+# Numbers of rigid bodies up to which their matrix is factorised by loops of its own, beyond by a library that is
+# quicker with large ones.
+SMALL = 150
 
 
 @dataclass
@@ -78,8 +81,9 @@ class ActiveRows:
 class RigidPart:
     """The free rigid bodies of a linear system: A_rr with what rows make of it, solved exactly."""
 
-    def __init__(self, bodies: np.ndarray, node_count: int, triple_count: int):
-        """bodies: numbers of those that are free."""
+    def __init__(self, bodies: np.ndarray, node_count: int, triple_count: int, linalg):
+        """bodies: numbers of those that are free; linalg: kernels of dense matrices."""
+        self.linalg = linalg
         self.triples = (node_count + 2 * bodies[:, None] + np.arange(2)).ravel()
         self.place = np.full(triple_count, -1)
         self.place[self.triples] = 3 * np.arange(len(self.triples))
@@ -99,18 +103,30 @@ class RigidPart:
 
     def _factorise(self, matrix: np.ndarray) -> None:
         """Factors, or, where bodies under load would give way, those of the matrix without negative directions."""
-        self.positive = True
+        self.positive = self._take_factors(matrix)
+        if not self.positive:
+            values, vectors = np.linalg.eigh(matrix)
+            values = np.maximum(np.abs(values), LEAST * np.abs(values).max())
+            self._take_factors(np.einsum("ik,k,jk->ij", vectors, values, vectors))
+
+    def _take_factors(self, matrix: np.ndarray) -> bool:
+        """Whether the matrix is positive, and so has factors."""
+        if self.size <= SMALL:
+            self.factor = matrix.copy()
+            return self.linalg.dense.factorise_lower(self.factor)
         try:
             self.factor = cho_factor(matrix, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
-            self.positive = False
-            values, vectors = np.linalg.eigh(matrix)
-            values = np.maximum(np.abs(values), LEAST * np.abs(values).max())
-            self.factor = cho_factor(vectors * values @ vectors.T, lower=True, check_finite=False)
+            return False
+        return True
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A_rr^-1 times numbers (size,) or (size, k)."""
-        return cho_solve(self.factor, right, check_finite=False)
+        if self.size > SMALL:
+            return cho_solve(self.factor, right, check_finite=False)
+        found = np.array(right, order="C").reshape(self.size, -1)
+        self.linalg.elimination.solve_columns(self.factor, found)
+        return found.reshape(right.shape)
 
     def local_square(self, g: np.ndarray) -> float:
         """g^T D^-1 g of triples (b, 3) with the diagonal blocks D."""
@@ -127,4 +143,5 @@ class RigidPart:
     def weight(self, which: np.ndarray) -> np.ndarray:
         """W (3 k, 3 k) of some row blocks: their weights less what bodies give way."""
         rows = (3 * which[:, None] + np.arange(3)).ravel()
-        return self.rows.these(which).weights().toarray() - self.pushing[rows] @ self.response(which)
+        given_way = np.einsum("ik,kj->ij", self.pushing[rows], self.response(which))
+        return self.rows.these(which).weights().toarray() - given_way
