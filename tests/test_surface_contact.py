@@ -8,6 +8,7 @@ import pytest
 import surface_shapes as shapes
 from pliant.collide.surface_contacts import Surfaces
 from pliant.kernels.collide import EDGE_EDGE, VERTEX_EDGE, VERTEX_FACE, VERTEX_VERTEX
+from pliant.kernels.cpu.collide.surfaces import FLAT
 from pliant.kernels.device import HOST
 
 
@@ -157,7 +158,8 @@ def test_neighbours_of_one_body_do_not_touch_but_folds_do():
 def feature_pairs(surfaces, x, body, limit):
     """Keys of all contacts by the geometry of offset blocks: a vertex over the inside of a face; beside an edge, on the
     outer side of the triangles that meet there; two corners, each on the outer side of all edges that meet at the
-    other. Edges crossed inside, where one of the two closest points lies in the block of the other edge."""
+    other. Edges crossed inside, where one of the two closest points lies in the block of the other edge or so little
+    beside it that the triangle is nearer than the edge by a part FLAT of the squared distance at most."""
     index, keys = surfaces.index, set()
     edges, triangles = index.edges, index.triangles
 
@@ -169,14 +171,16 @@ def feature_pairs(surfaces, x, body, limit):
         n = np.cross(b - a, c - a)
         return all(np.dot(n, np.cross(e - s, p - s)) > 0 for s, e in ((a, b), (b, c), (c, a)))
 
-    def beside(p, e):
+    def beside(p, e, flat=0.0):
         a, b = x[edges[e]]
         if not 0 < np.dot(p - a, b - a) < np.dot(b - a, b - a):
             return False
         for triangle in around(index.edge_start, index.edge_triangles, e):
             third = x[next(i for i in triangle if i not in edges[e])]
             inward = third - a - np.dot(third - a, b - a) / np.dot(b - a, b - a) * (b - a)
-            if np.dot(p - a, inward) > 0:
+            # a triangle that is nearer by the part f of its squared distance d^2: d^2 + inward^2 = (1 + f) d^2
+            most = np.sqrt(flat / (1 + flat)) * np.linalg.norm(inward) * shapes.point_segment(p, a, b)
+            if np.dot(p - a, inward) > most:
                 return False
         return True
 
@@ -200,7 +204,7 @@ def feature_pairs(surfaces, x, body, limit):
         if body[edges[e, 0]] == body[edges[f, 0]] or shapes.segment_segment(a, b, c, d) >= limit:
             continue
         s, t = np.linalg.lstsq(np.column_stack([b - a, c - d]), c - a, rcond=None)[0]
-        if 0 < s < 1 and 0 < t < 1 and (beside(a + s * (b - a), f) or beside(c + t * (d - c), e)):
+        if 0 < s < 1 and 0 < t < 1 and (beside(a + s * (b - a), f, FLAT) or beside(c + t * (d - c), e, FLAT)):
             keys.add((EDGE_EDGE, e, f))
     return sorted((int(kind) << 60) | (int(i) << 30) | int(j) for kind, i, j in keys)
 

@@ -18,8 +18,8 @@ def times_of(own, start, end, minimum, slack=0.1, keep=1.0):
     """Times of pairs (k, 4, 3) that move straight."""
     count = len(start)
     nodes, time = np.arange(4 * count).reshape(count, 4), np.empty(count)
-    minimum = np.broadcast_to(np.asarray(minimum, float), count).copy()
-    impact_times(nodes, own, start.reshape(-1, 3), end.reshape(-1, 3), minimum, keep, slack, time)
+    radius = np.repeat(0.5 * np.broadcast_to(np.asarray(minimum, float), count), 4)
+    impact_times(nodes, own, start.reshape(-1, 3), end.reshape(-1, 3), radius, keep, slack, time)
     return time
 
 

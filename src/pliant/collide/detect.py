@@ -37,6 +37,7 @@ class Colliders:
         # nothing may touch anything but itself
         few = self.mixed is None and len(self.solids.convex) < 2 and self.certificates is not None
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
+        self._last = None  # what contacts were asked for last, and which there were
 
     def without(self, pairs: np.ndarray) -> "Colliders":
         """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
@@ -62,7 +63,15 @@ class Colliders:
         return sizes / SLACK
 
     def contacts(self, state, h: float) -> Contacts:
-        """All contacts at a state's positions that may close within about two steps of h [s]."""
+        """All contacts at a state's positions that may close within about two steps of h [s]. A step mostly begins
+        where the one before has looked for contacts at its end: what was asked for last is not looked for again."""
+        asked = (np.array(h), state.x, state.v, *state.pose[2:], state.body_velocity, state.body_angular_velocity)
+        if self._last is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._last[0])):
+            self._last = [one.copy() for one in asked], self._contacts(state, h)
+        return self._last[1]
+
+    def _contacts(self, state, h: float) -> Contacts:
+        """As `contacts`, looked for."""
         # what is not finite is told elsewhere
         if not self.any or not np.isfinite(state.x.sum() + state.body_position.sum()):
             return no_contacts()

@@ -15,7 +15,7 @@ KEEP = 0.5
 # Part of the first gap that may be left at the time of an impact.
 SLACK = 0.1
 # Distance, in parts of their edges, that points may move before pairs that may be near are looked for again.
-SKIN = 0.03
+SKIN = 0.06
 
 
 @dataclass
@@ -190,9 +190,8 @@ class Surfaces:
         near = self._near("meet", start, end, radius)
         index, by_body, found = self.index, np.ones(len(self.allowed)), []
         for kind, own, pairs, nodes in zip((VERTEX_FACE, EDGE_EDGE), (1, 2), near.pairs, near.nodes):
-            minimum = radius[nodes[:, :own]].max(axis=1) + radius[nodes[:, own:]].max(axis=1)
             time = np.empty(len(nodes))
-            self.kernels.continuous.impact_times(nodes, own, start, end, minimum, keep, slack, time)
+            self.kernels.continuous.impact_times(nodes, own, start, end, radius, keep, slack, time)
             hit = time < 1
             self.kernels.continuous.earliest_times(
                 time[hit], self.body[nodes[hit, 0]], self.body[nodes[hit, own]], by_body

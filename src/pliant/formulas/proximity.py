@@ -25,6 +25,30 @@ def point_point(p, q):
 
 
 @formula
+def interval_gap(low, high, other_low, other_high):
+    """How far [m] two intervals are apart, 0 where they overlap."""
+    return max(low - other_high, other_low - high, 0.0)
+
+
+@formula
+def point_triangle_apart(p, a, b, c):
+    """A bound from below of the squared distance [m^2] of a point and a triangle: that of the box around it."""
+    x = interval_gap(p[0], p[0], min(a[0], b[0], c[0]), max(a[0], b[0], c[0]))
+    y = interval_gap(p[1], p[1], min(a[1], b[1], c[1]), max(a[1], b[1], c[1]))
+    z = interval_gap(p[2], p[2], min(a[2], b[2], c[2]), max(a[2], b[2], c[2]))
+    return x * x + y * y + z * z
+
+
+@formula
+def segments_apart(p0, p1, q0, q1):
+    """A bound from below of the squared distance [m^2] of two segments: that of the boxes around them."""
+    x = interval_gap(min(p0[0], p1[0]), max(p0[0], p1[0]), min(q0[0], q1[0]), max(q0[0], q1[0]))
+    y = interval_gap(min(p0[1], p1[1]), max(p0[1], p1[1]), min(q0[1], q1[1]), max(q0[1], q1[1]))
+    z = interval_gap(min(p0[2], p1[2]), max(p0[2], p1[2]), min(q0[2], q1[2]), max(q0[2], q1[2]))
+    return x * x + y * y + z * z
+
+
+@formula
 def point_segment(p, a, b):
     """Parameter t in [0, 1] of the point a + t (b - a) that is closest to p, and the squared distance [m^2]."""
     ab, ap = subtract(b, a), subtract(p, a)
@@ -76,7 +100,7 @@ def point_triangle(p, a, b, c, tolerance):
 
 
 @formula
-def _crossing(p0, p1, q0, q1):
+def crossing(p0, p1, q0, q1):
     """Parameters and squared distance of the closest points of two lines; 1e300 if one is not inside its segment."""
     u, v, r = subtract(p1, p0), subtract(q1, q0), subtract(p0, q0)
     n = cross(u, v)
@@ -93,7 +117,7 @@ def _crossing(p0, p1, q0, q1):
 def segment_segment(p0, p1, q0, q1, tolerance):
     """Closest points p0 + s (p1 - p0) and q0 + t (q1 - q0) of two segments: s, t, the squared distance [m^2], and
     whether both lie inside. Of parallel segments the first of the ends that are equally near."""
-    s, t, d_inside = _crossing(p0, p1, q0, q1)
+    s, t, d_inside = crossing(p0, p1, q0, q1)
     (t_p0, d_p0), (t_p1, d_p1) = point_segment(p0, q0, q1), point_segment(p1, q0, q1)
     (s_q0, d_q0), (s_q1, d_q1) = point_segment(q0, p0, p1), point_segment(q1, p0, p1)
     d_end = min(d_p0, d_p1, d_q0, d_q1)

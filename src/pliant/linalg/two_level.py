@@ -12,8 +12,9 @@ from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import Coarsening, TwoLevel
 from pliant.linalg.sliced import SlicedPattern
 
-# Nodes in a piece, and the most pieces of a body.
+# Nodes in a piece, the most pieces of a body, and the least while those of all small bodies are no more than so many.
 PIECE_NODES, MOST_PIECES = 150, 48
+LEAST_PIECES, FEW_PIECES = 4, 64
 # What is added to the diagonal of the coarse matrix, relative, against motions that only rounding tells apart.
 SAFETY = 1e-7
 
@@ -53,9 +54,10 @@ class Pieces:
     def of(cls, model) -> "Pieces":
         """Soft bodies cut into boxes of about equally many nodes at rest; every rigid body is a piece."""
         index = np.full(model.triple_count, -1, np.int64)
-        count = 0
+        count, bodies = 0, max(len(model.node_start) - 1, 1)
+        least = min(max(FEW_PIECES // bodies, 1), LEAST_PIECES)
         for first, last in zip(model.node_start[:-1], model.node_start[1:]):
-            wanted = int(np.clip(round((last - first) / PIECE_NODES), 4, MOST_PIECES))
+            wanted = int(np.clip(round((last - first) / PIECE_NODES), least, MOST_PIECES))
             for piece in _cut(model.rest, np.arange(first, last), wanted):
                 index[piece] = count
                 count += 1

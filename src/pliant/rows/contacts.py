@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.collide.contacts import Contacts
 from pliant.kernels.lanes import LANES
-from pliant.rows import rolling
+from pliant.rows import bounces, rolling
 from pliant.rows.table import Rows, concatenate, layout
 
 # Part of a penetration that is pushed out in one step, and the largest speed [m/s] with which that is done.
@@ -18,13 +18,13 @@ def allowed_gaps(contacts: Contacts, h: float) -> np.ndarray:
 
 
 def fill(
-    model, contacts: Contacts, allowed: np.ndarray, body_position: np.ndarray, u_before, u_at, h: float
+    model, contacts: Contacts, allowed: np.ndarray, pose: tuple, u_before, u_at, h: float
 ) -> tuple[Rows, np.ndarray, rolling.Rolling]:
     """The contact rows, for each contact the flat index of its normal row (tangents follow at +LANES, +2 LANES), and
     the torques of contacts behind them.
 
-    contacts: at body positions (b, 3), to which velocities u_at (triples, 3) lead; u_before: those before the step;
-    allowed: gaps with which it may end.
+    contacts: at a pose of the bodies, positions (b, 3) and rotations (b, 4), to which velocities u_at (triples, 3)
+    lead; u_before: those before the step; allowed: gaps with which it may end.
     """
     if not len(contacts):
         return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
@@ -36,7 +36,10 @@ def fill(
     threshold = 2 * h * model.acceleration_bound
     sides = (contacts.node, contacts.weight, contacts.body, moving)
     geometry = (contacts.point, contacts.normal, contacts.gap, allowed)
-    numbers = (friction, restitution, threshold, body_position, u_before, u_at, model.node_count, h)
+    passed = np.full(len(contacts), np.nan)
+    if (restitution > 0.0).any():
+        passed = bounces.passed_on(model, contacts, allowed, restitution, threshold, pose, u_before, u_at, h)
+    numbers = (friction, restitution, threshold, passed, pose[0], u_before, u_at, model.node_count, h)
     table = (rows.start, slice_, lane, rows.triples, rows.jacobian, rows.target, rows.low, rows.high, rows.friction)
     model.device.contacts.fill_contacts(*sides, *geometry, *numbers, *table)
     index = slice_ * 3 * LANES + lane

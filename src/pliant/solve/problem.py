@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
+from pliant.collide.successors import predecessors
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
@@ -137,7 +138,7 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
         return StepRows(elements, joints, *sizes, error, contacts, none, no_rolling(joints.slices))
     allowed = contact_rows.allowed_gaps(contacts, h)
     still = np.zeros_like(before)
-    touching, index, rolling = contact_rows.fill(model, contacts, allowed, state.body_position, before, still, h)
+    touching, index, rolling = contact_rows.fill(model, contacts, allowed, state.pose[2:], before, still, h)
     sizes = (blocks.equality_slices, joints.slices)
     elements, index = element_rows.fill(model.elements, state, h), index + joints.friction.size * 3
     found = (contacts, index, rolling.shifted(joints))
@@ -168,6 +169,7 @@ def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
         known = kept.contact_key[place] == rows.contacts.key
         if not known.all():
             known = _matched_by_pair(kept.contact_key, rows.contacts.key, known, place)
+            known = _matched_by_place(kept, rows.contacts, known, place)
         for c in range(3):
             impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
         own = known[rows.rolling.contact]
@@ -186,6 +188,20 @@ def _matched_by_pair(kept: np.ndarray, keys: np.ndarray, known: np.ndarray, plac
     place_inout[new[other]] = lost[first]
     known = known.copy()
     known[new[other]] = True
+    return known
+
+
+def _matched_by_place(kept: RowImpulses, contacts: Contacts, known: np.ndarray, place_inout: np.ndarray) -> np.ndarray:
+    """Which contacts are known already or go on for others, between surfaces, that carried load; those are placed."""
+    carried = kept.contacts[:, 0] > 0.0
+    carried[place_inout[known]] = False
+    lost, new = np.flatnonzero(carried), np.flatnonzero(~known)
+    before = (kept.contact_key[lost], kept.contact_thing[lost], kept.contact_point[lost])
+    found = predecessors(before, (contacts.key[new], contacts.thing[new], contacts.point[new]))
+    there = found >= 0
+    place_inout[new[there]] = lost[found[there]]
+    known = known.copy()
+    known[new[there]] = True
     return known
 
 

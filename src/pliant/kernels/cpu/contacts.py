@@ -45,6 +45,7 @@ def fill_contacts(
     friction,
     restitution,
     threshold,
+    passed,
     body_position,
     u_before,
     u_at,
@@ -64,7 +65,8 @@ def fill_contacts(
 
     node, weight (k, 4): nodes of both sides and their shares, negative on the second side; body, moving (k, 2): rigid
     bodies of the sides, and whether they can move. gap (k,) [m] is that at the velocities u_at, allowed (k,) the one
-    with which the step may end.
+    with which the step may end. passed (k,) [m/s]: speeds with which contacts end impacts that are passed on, no number
+    where Newton's law of the contact alone counts.
     """
     for k in range(node.shape[0]):
         s, lane = slice_[k], lane_[k]
@@ -90,7 +92,10 @@ def fill_contacts(
             before += sign * (_along(directions, triple, u_before) - _along(turned, triple + 1, u_before))
             rate += sign * (_along(directions, triple, u_at) - _along(turned, triple + 1, u_at))
             entry += 2
-        target[s, 0, lane] = contact_target(gap[k], allowed[k], rate, before, restitution[k], threshold, h)
+        own = restitution[k] if passed[k] != passed[k] else 0.0
+        target[s, 0, lane] = contact_target(gap[k], allowed[k], rate, before, own, threshold, h)
+        if passed[k] > target[s, 0, lane]:
+            target[s, 0, lane] = passed[k]
         low[s, 0, lane] = 0.0
         low[s, 1, lane], high[s, 1, lane], low[s, 2, lane], high[s, 2, lane] = 0.0, 0.0, 0.0, 0.0
         friction_out[s, lane] = friction[k]

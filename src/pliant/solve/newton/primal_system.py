@@ -94,8 +94,8 @@ class PrimalSystem:
         """
         pattern, dtype, kernels = self.pattern, self.dtype, self.device.linalg.sliced
         kernels.gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
-        self.rows = RowTerms(
-            rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype)
+        self._take_rows(
+            RowTerms(rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype))
         )
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         kernels.invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
@@ -110,11 +110,20 @@ class PrimalSystem:
 
     def renew_contacts(self, curvature: np.ndarray) -> None:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
-        self.rows = self.rows._replace(weight=curvature.astype(self.dtype))
+        self._take_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
         extra = self._extra_diagonals()
         self.device.linalg.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, self.inverse)
         if not (self.library or self.factors):
             self._precondition()
+
+    def _take_rows(self, rows: RowTerms) -> None:
+        """Take rows, and those of them that act by themselves."""
+        kernels, entries = self.device.linalg.acting_rows, np.zeros(1, np.int64)
+        slices = kernels.count_acting(rows.start, rows.weight, entries)
+        acting = (np.zeros(slices + 1, np.int64), np.zeros((entries[0], LANES), rows.offset.dtype))
+        acting += (np.zeros((entries[0], 9, LANES), self.dtype), np.zeros((slices, 6, LANES), self.dtype))
+        kernels.gather_acting(*rows, *acting)
+        self.rows, self.acting = rows, RowTerms(*acting)
 
     @property
     def jacobian(self) -> np.ndarray:
@@ -124,7 +133,7 @@ class PrimalSystem:
     def _extra_diagonals(self) -> np.ndarray:
         """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
         extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
-        self.device.linalg.row_diagonals.add_row_diagonals(self.rows, self.packed_free.ravel(), extra)
+        self.device.linalg.row_diagonals.add_row_diagonals(self.acting, self.packed_free.ravel(), extra)
         return extra
 
     def _precondition(self) -> None:
@@ -137,7 +146,7 @@ class PrimalSystem:
             self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
 
     def _two_level(self, x: np.ndarray) -> TwoLevel:
-        arguments = (self.matrix, self.rows, self.packed_free, self.inverse, x)
+        arguments = (self.matrix, self.acting, self.packed_free, self.inverse, x)
         return two_level(self.placed_pieces, self.pattern, *arguments)
 
     def _stiff_rows(self) -> np.ndarray:
@@ -186,7 +195,7 @@ class PrimalSystem:
 
     def _conjugate_gradients(self, right: np.ndarray, tolerance: float) -> int:
         """Solve for a packed right-hand side into `x`; iterations."""
-        terms = (self.matrix, self.rows, self.packed_free, self.preconditioner)
+        terms = (self.matrix, self.acting, self.packed_free, self.preconditioner)
         limits = (tolerance, MAX_ITERATIONS, self.parallel)
         iterations, _, self.indefinite = self.device.linalg.pcg.solve_pcg(*terms, right, self.x, self.work, *limits)
         self.iterations = iterations
@@ -205,7 +214,7 @@ class PrimalSystem:
 
     def product(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u over the free components (n, 3)."""
-        return self._multiply(self.pattern.pack_free(u, self.free, self.dtype), self.rows)
+        return self._multiply(self.pattern.pack_free(u, self.free, self.dtype), self.acting)
 
     def product_without_contacts(self, u: np.ndarray) -> np.ndarray:
         """(A + J^T G J) u of elements, masses and joints over the free components (n, 3)."""
@@ -227,7 +236,7 @@ class PrimalSystem:
         p, rz = z, float(self.dot(r, z))
         first, iterations, self.indefinite = rz, 0, rz < 0.0
         while iterations < MAX_ITERATIONS and rz > tolerance * tolerance * first and rz > 0.0:
-            q = self._multiply(self.pattern.pack(p, self.dtype), self.rows)
+            q = self._multiply(self.pattern.pack(p, self.dtype), self.acting)
             alpha = rz / float(self.dot(p, q))
             x, r = x + alpha * p, r - alpha * q
             z = self.free * self.library.solve(r)

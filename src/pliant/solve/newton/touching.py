@@ -34,7 +34,7 @@ def contacts_ahead(
     there = _moved(model.device, problem.state, u, h)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
     allowed = _allowed(contacts, started, h)
-    rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.body_position, problem.before, u, h)
+    rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
     problem = problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
     return problem, u, clear, fill_tilts(model, contacts, problem.rows.contact_index, there, u, h)
 

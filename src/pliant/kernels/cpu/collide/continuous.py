@@ -3,7 +3,7 @@
 import numpy as np
 
 from pliant.formulas.matrix3 import add, cross, dot, norm, scale, subtract
-from pliant.formulas.proximity import FACE, point_triangle, segment_segment
+from pliant.formulas.proximity import FACE, interval_gap, point_triangle, segment_segment
 from pliant.jit import kernel
 
 # Advances after which the time reached is returned as it is: it is safe at any of them.
@@ -99,13 +99,33 @@ def _impact(start, motion, own, minimum, keep, slack):
 
 
 @kernel
-def impact_times(nodes, own, start, end, minimum, keep, slack, time_out):
+def _stay_apart(start, motion, own, minimum):
+    """Whether the boxes of the ways of both sides are further apart than the minimum [m], which proves that they keep
+    it."""
+    squared, size = 0.0, 0.0
+    for c in range(3):
+        low, high, other_low, other_high = np.inf, -np.inf, np.inf, -np.inf
+        for i in range(4):
+            a, b = start[i, c], start[i, c] + motion[i, c]
+            if i < own:
+                low, high = min(low, a, b), max(high, a, b)
+            else:
+                other_low, other_high = min(other_low, a, b), max(other_high, a, b)
+        gap = interval_gap(low, high, other_low, other_high)
+        squared += gap * gap
+        size += max(high, other_high) - min(low, other_low)
+    least = minimum + ROUNDING * size
+    return squared > least * least
+
+
+@kernel
+def impact_times(nodes, own, start, end, radius, keep, slack, time_out):
     """Times (k,) in [0, 1] up to which pairs keep their distance when all nodes move straight from start to end (n, 3).
 
     nodes (k, 4): a vertex and a triangle (own = 1) or two edges (own = 2). Until the time returned the distance is
-    above minimum (k,) [m], or above the part `keep` of what it is at the start where that is less; never later than the
-    first time at which it is not. Unless that is 1, the part of the first gap (distance less minimum) that is left then
-    is at most `slack`. 0 if there is no gap.
+    above the largest radii (n,) [m] of both sides together, or above the part `keep` of what it is at the start where
+    that is less; never later than the first time at which it is not. Unless that is 1, the part of the first gap
+    (distance less minimum) that is left then is at most `slack`. 0 if there is no gap.
     """
     at, motion = np.empty((4, 3)), np.empty((4, 3))
     for k in range(len(nodes)):
@@ -119,7 +139,14 @@ def impact_times(nodes, own, start, end, minimum, keep, slack, time_out):
         for i in range(4):
             for c in range(3):
                 motion[i, c] -= mean[c]
-        time_out[k] = _impact(at, motion, own, minimum[k], keep, slack)
+        first, second = radius[nodes[k, 0]], radius[nodes[k, own]]
+        for i in range(1, 4):
+            if i < own:
+                first = max(first, radius[nodes[k, i]])
+            else:
+                second = max(second, radius[nodes[k, i]])
+        apart = _stay_apart(at, motion, own, first + second)
+        time_out[k] = 1.0 if apart else _impact(at, motion, own, first + second, keep, slack)
 
 
 @kernel

@@ -13,13 +13,25 @@ import math
 import numpy as np
 
 from pliant.formulas.matrix3 import add, cross, dot, scale, subtract
-from pliant.formulas.proximity import CORNER_A, FACE, point_segment, point_triangle, segment_segment
+from pliant.formulas.proximity import (
+    CORNER_A,
+    FACE,
+    crossing,
+    point_segment,
+    point_triangle,
+    point_triangle_apart,
+    segment_segment,
+    segments_apart,
+)
 from pliant.jit import kernel
 from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, VERTEX_EDGE, VERTEX_FACE, VERTEX_VERTEX
 
 # Part of a squared distance by which a face must be nearer than its sides to be told from them: a contact slides over
 # the last 1e-6 of its distance from a side as if on it.
 TELLING = 1e-12
+# The same of an edge that is told from its triangles for another edge: surfaces that lie flat on each other bend to and
+# fro about their edges, and contacts of these would come and go under load. So they go where they carry none.
+FLAT = 1e-4
 # Rounding between two computations of the same distance, in parts of the coordinates: in doubt a contact is kept.
 DOUBT = 1e-15
 
@@ -44,11 +56,12 @@ def _on_edges(x, edges, e, f):
 
 
 @kernel
-def _dominated(p, squared, x, triangles, around, first, last):
-    """Whether one of the triangles around a feature is nearer to p than the feature."""
+def _dominated(p, squared, x, triangles, around, first, last, telling):
+    """Whether one of the triangles around a feature is nearer to p than the feature, by more than a part `telling` of
+    the squared distance."""
     distance, doubt = squared**0.5, DOUBT * max(abs(p[0]), abs(p[1]), abs(p[2]))
     for k in range(first, last):
-        if distance > (_on_triangle(p, x, triangles, around[k])[1] * (1.0 + TELLING)) ** 0.5 + doubt:
+        if distance > (_on_triangle(p, x, triangles, around[k])[1] * (1.0 + telling)) ** 0.5 + doubt:
             return True
     return False
 
@@ -87,6 +100,9 @@ def vertex_triangle_contacts(
         if node in (i, j, l) or not allowed[body[node], body[i]]:
             continue
         p = _triple(x, node)
+        far = radius[node] + reach[node] + max(radius[i], radius[j], radius[l]) + max(reach[i], reach[j], reach[l])
+        if point_triangle_apart(p, _triple(x, i), _triple(x, j), _triple(x, l)) > far * far:
+            continue
         w, squared, feature = _on_triangle(p, x, triangles, t)
         thick = radius[node] + w[0] * radius[i] + w[1] * radius[j] + w[2] * radius[l]
         far = thick + reach[node] + max(reach[i], reach[j], reach[l])
@@ -103,11 +119,11 @@ def vertex_triangle_contacts(
             around, start, end = edge_triangles, edge_start[second], edge_start[second + 1]
         else:
             around, start, end = edge_triangles, 0, 0
-        if _dominated(p, squared, x, triangles, around, start, end):
+        if _dominated(p, squared, x, triangles, around, start, end, TELLING):
             continue
         if kind == VERTEX_VERTEX:
             start, end = vertex_start[node], vertex_start[node + 1]
-            if _dominated(_triple(x, second), squared, x, triangles, vertex_triangles, start, end):
+            if _dominated(_triple(x, second), squared, x, triangles, vertex_triangles, start, end, TELLING):
                 continue
         if count < len(key_out):
             nodes_out[count, 0], weights_out[count, 0] = node, 1.0
@@ -153,6 +169,10 @@ def edge_edge_contacts(
         a, b, c, d = edges[e, 0], edges[e, 1], edges[f, 0], edges[f, 1]
         if a in (c, d) or b in (c, d) or not allowed[body[a], body[c]]:
             continue
+        far = max(radius[a], radius[b]) + max(reach[a], reach[b]) + max(radius[c], radius[d]) + max(reach[c], reach[d])
+        ends = (_triple(x, a), _triple(x, b), _triple(x, c), _triple(x, d))
+        if segments_apart(*ends) > far * far or crossing(*ends)[2] > far * far:
+            continue
         s, t, squared, inside = _on_edges(x, edges, e, f)
         thick = (1.0 - s) * radius[a] + s * radius[b] + (1.0 - t) * radius[c] + t * radius[d]
         far = thick + max(reach[a], reach[b]) + max(reach[c], reach[d])
@@ -161,9 +181,9 @@ def edge_edge_contacts(
         if body[a] == body[c] and _on_edges(rest, edges, e, f)[2] <= thick * thick:
             continue
         p = add(scale(1.0 - s, _triple(x, a)), scale(s, _triple(x, b)))
-        if _dominated(p, squared, x, triangles, edge_triangles, edge_start[f], edge_start[f + 1]):
+        if _dominated(p, squared, x, triangles, edge_triangles, edge_start[f], edge_start[f + 1], FLAT):
             q = add(scale(1.0 - t, _triple(x, c)), scale(t, _triple(x, d)))
-            if _dominated(q, squared, x, triangles, edge_triangles, edge_start[e], edge_start[e + 1]):
+            if _dominated(q, squared, x, triangles, edge_triangles, edge_start[e], edge_start[e + 1], FLAT):
                 continue
         if count < len(key_out):
             key_out[count] = (EDGE_EDGE << (2 * INDEX_BITS)) | (e << INDEX_BITS) | f

@@ -89,24 +89,41 @@ def _add_elements(matrix, free, x, out):
 @kernel
 def add_rows(rows, free, x, out):
     """out += J^T G J x, for flat vectors x, out; free is 0 where a component is prescribed."""
-    rate, force = np.empty(3), np.empty(3)
+    there, rate, force = np.empty((3, LANES)), np.empty((3, LANES)), np.empty((3, LANES))
     for s in range(rows.start.shape[0] - 1):
-        for lane in range(LANES):
-            rate[0], rate[1], rate[2] = 0.0, 0.0, 0.0
-            for e in range(rows.start[s], rows.start[s + 1]):
+        for r in range(3):
+            for lane in range(LANES):
+                rate[r, lane] = 0.0
+        for e in range(rows.start[s], rows.start[s + 1]):
+            for lane in range(LANES):
                 at = rows.offset[e, lane]
-                for r in range(3):
-                    for c in range(3):
-                        rate[r] += rows.jacobian[e, 3 * r + c, lane] * x[at + c * LANES]
-            g = rows.weight[s, :, lane]
-            force[0] = g[0] * rate[0] + g[5] * rate[1] + g[4] * rate[2]
-            force[1] = g[5] * rate[0] + g[1] * rate[1] + g[3] * rate[2]
-            force[2] = g[4] * rate[0] + g[3] * rate[1] + g[2] * rate[2]
-            for e in range(rows.start[s], rows.start[s + 1]):
+                there[0, lane], there[1, lane], there[2, lane] = x[at], x[at + LANES], x[at + 2 * LANES]
+            for r in range(3):
+                for lane in range(rows.jacobian.shape[2]):
+                    rate[r, lane] += (
+                        rows.jacobian[e, 3 * r, lane] * there[0, lane]
+                        + rows.jacobian[e, 3 * r + 1, lane] * there[1, lane]
+                        + rows.jacobian[e, 3 * r + 2, lane] * there[2, lane]
+                    )
+        g = rows.weight[s]
+        for lane in range(rows.jacobian.shape[2]):
+            r0, r1, r2 = rate[0, lane], rate[1, lane], rate[2, lane]
+            force[0, lane] = g[0, lane] * r0 + g[5, lane] * r1 + g[4, lane] * r2
+            force[1, lane] = g[5, lane] * r0 + g[1, lane] * r1 + g[3, lane] * r2
+            force[2, lane] = g[4, lane] * r0 + g[3, lane] * r1 + g[2, lane] * r2
+        for e in range(rows.start[s], rows.start[s + 1]):
+            for c in range(3):
+                for lane in range(rows.jacobian.shape[2]):
+                    there[c, lane] = (
+                        rows.jacobian[e, c, lane] * force[0, lane]
+                        + rows.jacobian[e, 3 + c, lane] * force[1, lane]
+                        + rows.jacobian[e, 6 + c, lane] * force[2, lane]
+                    )
+            for lane in range(LANES):  # several lanes may have a triple in common
                 at = rows.offset[e, lane]
-                for r in range(3):
-                    for c in range(3):
-                        out[at + c * LANES] += free[at + c * LANES] * rows.jacobian[e, 3 * r + c, lane] * force[r]
+                out[at] += free[at] * there[0, lane]
+                out[at + LANES] += free[at + LANES] * there[1, lane]
+                out[at + 2 * LANES] += free[at + 2 * LANES] * there[2, lane]
 
 
 @parallel_kernel

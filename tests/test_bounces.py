@@ -1,0 +1,73 @@
+"""Impacts that rigid bodies in contact pass on to each other."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+RADIUS = 0.05
+
+
+def row_of_balls(moving: int, dt: float, gap: float = 0.0, restitution=(1.0,) * 5, solver=None) -> pl.Simulation:
+    """Balls in a row without weight, the first few of them 2 cm further out and moving at 1 m/s; after the impact."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    for i, e in enumerate(restitution):
+        start = {
+            "position": ((2 * RADIUS + gap) * i - 0.02 * (i < moving), 0, 0),
+            "velocity": (float(i < moving), 0, 0),
+        }
+        scene.add_rigid(pl.Sphere(RADIUS), mass=1, restitution=e, friction=0, **start)
+    sim = scene.simulate(dt=dt, solver=solver or pl.Newton(tolerance=1e-4))
+    return sim.step(round(0.1 / dt))
+
+
+@pytest.mark.parametrize("solver", [None, pl.Dual()], ids=["newton", "dual"])
+@pytest.mark.parametrize("gap", [0.0, 1e-3])
+@pytest.mark.parametrize("moving", [1, 2])
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 240])
+def test_as_many_balls_leave_as_arrive(moving, dt, gap, solver):
+    """Newton's cradle: equal balls exchange their velocities, one after the other."""
+    sim = row_of_balls(moving, dt, gap, solver=solver)
+    expected = np.where(np.arange(5) < 5 - moving, 0.0, 1.0)
+    assert sim.state.body_velocity[:, 0] == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_chain_of_weaker_impacts():
+    """Each of two equal balls that meet with a coefficient e leaves with (1 - e) / 2 and (1 + e) / 2 of the speed; with
+    gaps, impacts come one after the other, and touching balls do the same as nearly touching ones."""
+    apart = row_of_balls(1, 1 / 1000, gap=1e-3, restitution=(0.6,) * 3)
+    touching = row_of_balls(1, 1 / 60, restitution=(0.6,) * 3)
+    assert apart.state.body_velocity[2, 0] == pytest.approx(0.8**2, abs=2e-3)
+    assert touching.state.body_velocity[2, 0] == pytest.approx(0.8**2, abs=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_impacts_of_many_bodies_gain_no_energy(seed):
+    """A ball into a random heap that touches, with coefficients of all sizes: momentum stays, energy does not grow."""
+    random = np.random.default_rng(seed)
+    scene = pl.Scene(gravity=(0, 0, 0))
+    places = np.array([(i, j, k) for i in range(3) for j in range(2) for k in range(2)]) * 2 * RADIUS
+    for place in places:
+        body = {"density": float(random.uniform(100, 5000)), "restitution": float(random.uniform(0, 1))}
+        shape = pl.Sphere(RADIUS) if random.random() < 0.5 else pl.Box((2 * RADIUS,) * 3)
+        scene.add_rigid(shape, position=place, friction=0, **body)
+    shot = {"position": (-0.2, *random.uniform(0, 0.1, 2)), "velocity": (3, *random.uniform(-0.3, 0.3, 2))}
+    scene.add_rigid(pl.Sphere(RADIUS), density=3000, restitution=0.8, friction=0, **shot)
+    sim = scene.simulate(dt=1 / 120)
+    before, energy = sim.momentum().linear, sim.energy().kinetic
+    sim.step(12)
+    assert sim.momentum().linear == pytest.approx(before, abs=1e-3 * np.linalg.norm(before))
+    assert sim.energy().kinetic <= energy * (1 + 1e-3)
+
+
+def test_a_column_passes_an_impact_to_the_floor_and_back():
+    """A ball falls by 0.1 m on three that lie on each other: the floor returns the impact through all of them."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, restitution=1, friction=0)
+    for i in range(4):
+        place = (0, 0, RADIUS * (1 + 2 * i) + 0.1 * (i == 3))
+        top = scene.add_rigid(pl.Sphere(RADIUS), mass=1, position=place, restitution=1, friction=0)
+    sim, heights = scene.simulate(dt=1 / 240), []
+    for _ in range(90):
+        heights.append(float(sim.step().pose(top)[0][2]))
+    assert max(heights[45:]) == pytest.approx(7 * RADIUS + 0.1, abs=2e-3)
