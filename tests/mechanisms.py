@@ -10,7 +10,7 @@ from pliant.rotations import rotation_matrix
 from verification import data
 
 G = 9.81
-Y, Z = (0, 1, 0), (0, 0, 1)
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 EULER, BDF2, DUAL = pl.Newton(), pl.Newton(integrator="bdf2"), pl.Dual()
 ELIMINATED = pl.Dual(eliminate=True)
 

@@ -80,6 +80,14 @@ def test_joints_must_hold_something_that_moves_and_not_from_afar():
     scene.join(pl.Ball(pl.world, block(scene), at=(1e7, 0, 0), name="far"))
     with pytest.raises(pl.SceneError, match=r"'far': its point \(10000000.0, 0.0, 0.0\) is 1e\+07 m away"):
         scene.simulate(dt=0.01)
+    for length in (1e3, 1e8):  # ropes may be long, up to a million times what hangs on them
+        scene = pl.Scene()
+        scene.join(pl.Rope(pl.world, block(scene), at=((0, 0, length), (0, 0, 0)), name="long"))
+        if length > 1e6:
+            with pytest.raises(pl.SceneError, match=r"rope joint 'long': its point .* is 1e\+08 m away from what it"):
+                scene.simulate(dt=0.01)
+        else:
+            assert scene.simulate(dt=0.01).step().info.converged
 
 
 def test_gear_needs_a_ratio_and_joints_of_the_scene():

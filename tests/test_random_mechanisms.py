@@ -1,22 +1,17 @@
 """Random mechanisms: some here, hundreds in the study (`make test-random`).
 
-The study takes PLIANT_MECHANISMS (300) from the seed PLIANT_SEED (0) on. Seeds in KNOWN fail for a cause that is known.
+The study takes PLIANT_MECHANISMS (300) from the seed PLIANT_SEED (0) on.
 """
 
 import os
-from collections import Counter
 
 import pytest
 
 from random_mechanisms import run
 
-SEEDS = (0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 80)
-# Seeds that fail, by cause.
-CAUSES: dict[str, tuple[int, ...]] = {
-    # energy with eliminated rows, not yet looked into
-    "unsorted": (135,),
-}
-KNOWN = {seed: cause for cause, seeds in CAUSES.items() for seed in seeds}
+# 74, 119, 205 and 287 creep where only gaps must lead back to joints; 92 and 128 have light links between heavy bodies;
+# 64 and 226 have limits and ropes that are overrun to second order.
+SEEDS = (0, 1, 2, 3, 4, 5, 64, 74, 92, 119, 128, 205, 226, 287)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -24,21 +19,19 @@ KNOWN = {seed: cause for cause, seeds in CAUSES.items() for seed in seeds}
 def test_random_mechanism(seed):
     found = run(seed, steps=30)
     assert found.status == "ok", f"{found.status} in step {found.step}: {found.number:.3g}"
+    assert found.unconverged == 0
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_study_of_mechanisms():
-    """Hundreds of mechanisms; prints how many ran, stopped and failed, and how many had steps without convergence."""
+    """Hundreds of mechanisms: none stops, gains energy or opens, and every step converges."""
     seed, count = int(os.environ.get("PLIANT_SEED", 0)), int(os.environ.get("PLIANT_MECHANISMS", 300))
-    counts, failures = Counter(), {}
+    failures = {}
     for own in range(seed, seed + count):
         found = run(own)
-        counts[found.status] += 1
-        counts["with steps not converged"] += found.unconverged > 0
-        if found.status not in ("ok", "stopped"):
-            counts[f"known: {KNOWN.get(own, 'no')}"] += 1
-            if own not in KNOWN:
-                failures[own] = f"{found.status} in step {found.step}: {found.number:.3g}"
-    print(", ".join(f"{number} {name}" for name, number in counts.items()))
+        if found.status != "ok" or found.unconverged:
+            failures[own] = (
+                f"{found.status} in step {found.step}: {found.number:.3g}; {found.unconverged} steps not converged"
+            )
     assert not failures, "\n".join(f"{own}: {words}" for own, words in failures.items())

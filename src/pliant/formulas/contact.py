@@ -5,11 +5,14 @@ import math
 from pliant.formulas.matrix3 import dot, norm, subtract
 from pliant.jit import formula
 
+# Lengths [m] up to which a vector has no direction.
+NO_LENGTH = 1e-12
+
 
 @formula
 def _direction(d, length):
     """d / length, or z when length is zero."""
-    safe = length > 1e-12
+    safe = length > NO_LENGTH
     inverse = 1.0 / length if safe else 0.0
     return (d[0] * inverse, d[1] * inverse, d[2] * inverse if safe else 1.0)
 
@@ -32,7 +35,7 @@ def capsule_distance(p, radius, half_length):
 
 @formula
 def box_distance(p, half):
-    """Distance of p to a box; inside, the nearest face decides."""
+    """Distance of p to a box; inside, and on a face, the nearest face decides."""
     outside = (
         p[0] - min(max(p[0], -half[0]), half[0]),
         p[1] - min(max(p[1], -half[1]), half[1]),
@@ -48,7 +51,7 @@ def box_distance(p, half):
         math.copysign(1.0, p[1]) if along1 else 0.0,
         0.0 if along0 or along1 else math.copysign(1.0, p[2]),
     )
-    beyond = length > 0.0
+    beyond = length > NO_LENGTH
     n = _direction(outside, length)
     return (
         length if beyond else deepest,

@@ -8,8 +8,9 @@ from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
 from pliant.scene.joints import held_points
 
-# How many times its body's size away an anchor is surely a slip of the pen.
-FAR = 1e4
+# How many times its body's size away an anchor is surely a slip of the pen. A point of the world may be farther from
+# what hangs on it, as ropes are long, up to where rounding spoils what joints are exact to.
+FAR, FAR_IN_THE_WORLD = 1e4, 1e6
 
 
 def check_joint(joint) -> None:
@@ -17,18 +18,26 @@ def check_joint(joint) -> None:
     if joint.things and all(thing is world or getattr(thing, "static", False) for thing in joint.things):
         names = ", ".join(repr(thing.name) for thing in joint.things)
         raise SceneError(f"{joint.kind} joint {joint.name!r} holds only things that do not move: {names}")
-    for thing, point in held_points(joint):
-        centre, size = _extent(thing)
-        away = float(np.linalg.norm(np.subtract(point, centre)))
-        if away > FAR * size:
-            raise SceneError(
-                f"{joint.kind} joint {joint.name!r}: its point {tuple(point)} is {away:.3g} m away from "
-                f"{thing.name!r}, which is {size:.3g} m large"
-            )
+    held = held_points(joint)
+    bodies = [(np.array(point), *_extent(thing)) for thing, point in held if thing is not world]
+    for point, centre, size in bodies:
+        _check_far(joint, point, [centre], size, FAR)
+    for point in (point for thing, point in held if thing is world and bodies):
+        _check_far(joint, point, [own for own, *_ in bodies], max(size for *_, size in bodies), FAR_IN_THE_WORLD)
+
+
+def _check_far(joint, point, places: list[np.ndarray], size: float, most: float) -> None:
+    """A point of a joint must be within so many times a size [m] of one of several places."""
+    away = min(float(np.linalg.norm(np.subtract(point, place))) for place in places)
+    if away > most * size:
+        raise SceneError(
+            f"{joint.kind} joint {joint.name!r}: its point {tuple(float(c) for c in point)} is {away:.3g} m away from "
+            f"what it holds, which is {size:.3g} m large; allowed are {most:.0e} times as much"
+        )
 
 
 def _extent(thing) -> tuple[np.ndarray, float]:
-    """Where a body is and how large [m]; the world is everywhere."""
+    """Where a body is and how large [m]."""
     if isinstance(thing, Soft):
         points = thing.nodes.positions
         return points.mean(axis=0), float(np.ptp(points, axis=0).max())

@@ -190,6 +190,11 @@ class JointBlocks:
         return np.flatnonzero(np.isin(self.family, ONE_SIDED))
 
     @cached_property
+    def rigid_limits(self) -> np.ndarray:
+        """Which blocks (n,) are limits or ropes without compliance."""
+        return np.isin(self.family, ONE_SIDED) & (self.compliance == 0)
+
+    @cached_property
     def bouncing(self) -> bool:
         """Whether any limit bounces."""
         return bool(self.restitution.any())

@@ -189,7 +189,9 @@ class RowPotential:
         pulls them back to where they fit, and no more."""
         joints, rows = self.joints, self.rows
         out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
-        excess = self.impulse[: joints.slices] - self.estimate
+        first = slice(0, joints.slices)
+        gaps = self.hard[first] & (joints.blocks.per_reach + joints.blocks.per_range > 0)[:, None]
+        excess = np.where(gaps, self.impulse[first] - self.estimate, 0.0)
         self.device.rows.add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
         return out
 

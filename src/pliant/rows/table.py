@@ -82,8 +82,8 @@ def concatenate(parts: list[Rows]) -> Rows:
 
 
 def entry_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
-    """Pairs of entries of every row block with a Jacobian: entry i, entry j, triple i, triple j, (slice, lane)
-    each."""
+    """Pairs of entries of every row block with a Jacobian: entry i, entry j, triple i, triple j, (slice, lane) each.
+    Two entries of one triple, as of a gear between the joints of one body, count in both orders."""
     columns = []
     for s in range(joints.slices):
         for i in range(joints.start[s], joints.start[s + 1]):
@@ -94,4 +94,7 @@ def entry_pairs(joints: Rows) -> tuple[np.ndarray, ...]:
     if not columns:
         none = np.zeros(0, np.int64)
         return none, none, none, none, np.zeros((0, 2), np.int64)
-    return tuple(np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))
+    first, second, i, j, place = (np.concatenate([c[k] for c in columns]).astype(np.int64) for k in range(5))
+    both = np.flatnonzero((first != second) & (i == j))
+    first, second = np.concatenate([first, second[both]]), np.concatenate([second, first[both]])
+    return first, second, *(np.concatenate([each, each[both]]) for each in (i, j, place))

@@ -28,7 +28,8 @@ class Coupling(JointOptions):
     def check_joint(self, joint, name: str, coordinate: str) -> None:
         """Whether a joint has such a coordinate."""
         if not isinstance(joint, JointOptions) or coordinate not in joint.coordinates:
-            raise refusal(f"{self.kind} joint {name}", f"a joint with a free {coordinate}", joint)
+            found = f"the {joint.kind} joint {joint.name!r}" if isinstance(joint, JointOptions) else repr(joint)
+            raise SceneError(f"{self.kind} joint {name} must be a joint with a free {coordinate}, got {found}")
 
     def check_ratio(self, name: str) -> None:
         value = number(getattr(self, name), f"{self.kind} joint {name}")
@@ -43,20 +44,26 @@ class Coupling(JointOptions):
 @dataclass(eq=False)
 class Gear(Coupling):
     """Two hinges (or cylindrical joints): as the first turns by one radian, the second turns by `ratio`; negative for
-    gears that mesh, which turn opposite ways."""
+    gears that mesh, which turn opposite ways. Two sliders: as the first travels by one metre, the second by `ratio`."""
 
     ratio: float
 
     def __post_init__(self):
-        self.check_joint(self.first, "first", "angle")
-        self.check_joint(self.second, "second", "angle")
+        self.check_joint(self.first, "first", self.coordinate)
+        self.check_joint(self.second, "second", self.coordinate)
         if self.first is self.second:
             raise SceneError("a gear joint needs two different joints")
         self.check_ratio("ratio")
 
     @property
+    def coordinate(self) -> str:
+        """What it ties: travel where the first joint has no free angle."""
+        free = self.first.coordinates if isinstance(self.first, JointOptions) else {}
+        return "travel" if "travel" in free and "angle" not in free else "angle"
+
+    @property
     def ties(self):
-        return (self.first, "angle"), (self.second, "angle"), self.ratio
+        return (self.first, self.coordinate), (self.second, self.coordinate), self.ratio
 
 
 @dataclass(eq=False)

@@ -18,7 +18,9 @@ from pliant.solve.problem import Problem, Solution
 # Gaps below this part of the joint's arms are left to the next step, of stiff springs less, by their energy. A
 # projection is repeated, up to so many times, while a gap is larger than the second part of them. A solver for which
 # closing them is cheap says less (`gap_parts`).
-TOLERATED_GAP, LARGE_GAP, MAX_PROJECTIONS, STIFFEST = 1e-3, 1e-2, 4, 1e-2
+TOLERATED_GAP, LARGE_GAP, MAX_PROJECTIONS, STIFFEST = 1e-3, 1e-3, 8, 1e-2
+# The part of a gap that a projection may leave before one with levelled masses is tried instead.
+CLOSING = 0.5
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same, and what it pushes things that touch into each other by.
 STRAYED, OPEN = 0.05, 5e-3
@@ -33,27 +35,68 @@ def straying(model, state: State) -> float:
 
 
 def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> State:
-    """The state with bodies and nodes moved so that rigid joints fit again and springs are as long as their rows say;
-    the report is told the products that took and how far joints strayed."""
+    """The state with bodies and nodes moved so that rigid joints fit again, limits and ropes are not overrun and
+    springs are as long as their rows say; the report is told the products that took and how far joints strayed."""
     model, info, h, blocks = problem.model, solution.info, problem.h, problem.model.joints
     if not len(blocks.family):
         return state
     rows, error = _rows_at(blocks, state, h)
     meant, measure = _meant(problem, solution), _measures(problem)
     tolerated, large_gap = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP))
-    held, rigid = np.isfinite(measure), large_gap / tolerated * blocks.reach
-    large = _relative(blocks, error - meant, blocks.reach, held) / STRAYED
+    rigid = blocks.rigid | blocks.rigid_limits
+    gap = _relative(blocks, _apart(blocks, error, meant), measure)
+    large = _relative(blocks, _apart(blocks, error, meant), np.where(measure < np.inf, blocks.reach, np.inf)) / STRAYED
     for _ in range(MAX_PROJECTIONS):
-        if not _relative(blocks, error - meant, measure, held) > tolerated:
+        if not gap > tolerated:
             break
-        rows.target[:] = (meant - error) / h
-        move, used = solver.close_gaps(problem, state, rows.between(0, blocks.equality_slices))
+        before = gap
+        for own in (problem, _levelled(problem)):
+            move, used = solver.close_gaps(own, state, _to_close(blocks, rows, _apart(blocks, error, meant), h))
+            moved = _displaced(model, state, h * move)
+            found = _rows_at(blocks, moved, h)
+            info.drift_iterations += used
+            gap = _relative(blocks, _apart(blocks, found[1], meant), measure)
+            if gap <= CLOSING * before:
+                break
         large = max(large, _pushed(problem, h * move) / OPEN)
-        state = _displaced(model, state, h * move)
-        rows, error = _rows_at(blocks, state, h)
-        info.drift_iterations, measure = info.drift_iterations + used, np.where(blocks.rigid, rigid, measure)
+        state, (rows, error) = moved, found
+        measure = np.where(rigid, large_gap / tolerated * blocks.reach, measure)
+        gap = _relative(blocks, _apart(blocks, error, meant), measure)
     info.straying = max(large, _open_by(blocks, error) / OPEN)
     return state
+
+
+def _apart(blocks, error: np.ndarray, meant: np.ndarray) -> np.ndarray:
+    """By how much (slices, 3, LANES) [m or rad] rows are from where they are meant to be: equalities, and limits and
+    ropes that are overrun."""
+    apart = error - meant
+    apart[blocks.equality_slices :] = 0.0
+    own = (blocks.slice[blocks.rigid_limits], slice(0, 2), blocks.lane[blocks.rigid_limits])
+    apart[own] = np.minimum(error[own], 0.0)
+    return apart
+
+
+def _to_close(blocks, rows: Rows, apart: np.ndarray, h: float) -> Rows:
+    """The joints' rows with velocities that close gaps (slices, 3, LANES) in h [s] as targets, without limits that are
+    not overrun and without motors."""
+    gone = apart[blocks.equality_slices :] == 0.0
+    rows = replace(rows, target=-apart / h, jacobian=rows.jacobian.copy(), compliance=rows.compliance.copy())
+    rows.compliance[blocks.equality_slices :] = 0.0
+    for s, without in enumerate(gone, start=blocks.equality_slices):
+        entries = slice(rows.start[s], rows.start[s + 1])
+        rows.jacobian[entries] *= ~np.repeat(without, 3, axis=0)
+    return rows
+
+
+def _levelled(problem: Problem) -> Problem:
+    """The problem with all rigid bodies as heavy as the heaviest. Where light links are stretched out between heavy
+    bodies, turning them far costs nothing and closes no gap; then the heavy ones have to move."""
+    inverse, n = problem.prediction.inverse_mass.copy(), problem.model.node_count
+    weight = inverse[n::2, :1]
+    share = weight[weight > 0].min(initial=np.inf) / np.maximum(weight, 1e-300)
+    inverse[n::2] *= share
+    inverse[n + 1 :: 2] *= share
+    return replace(problem, prediction=replace(problem.prediction, inverse_mass=inverse))
 
 
 def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
@@ -76,7 +119,7 @@ def _meant(problem: Problem, solution: Solution) -> np.ndarray:
 
 def _measures(problem: Problem) -> np.ndarray:
     """What the gaps of every block (n,) are measured by: the arms of rigid joints; of springs less, as their energy
-    grows beside that of a motion by as much in the step; nothing of soft ones and of limits and motors."""
+    grows beside that of a motion by as much in the step; nothing of soft ones, of soft limits and of motors."""
     blocks, table = problem.model.joints, problem.rows.table.between(0, problem.rows.joint_slices)
     mobility = np.empty(table.target.shape)
     geometry, row_mobilities = (table.start, table.triples, table.jacobian), problem.model.device.table.row_mobilities
@@ -85,13 +128,13 @@ def _measures(problem: Problem) -> np.ndarray:
     ratio = (table.compliance[place].max(axis=1) / np.maximum(mobility[place].max(axis=1), 1e-300)) ** 0.5
     springs = np.where(ratio < 1.0, blocks.reach * np.maximum(ratio, STIFFEST), np.inf)
     springs[blocks.slice >= blocks.equality_slices] = np.inf
-    return np.where(blocks.rigid, blocks.reach, springs)
+    return np.where(blocks.rigid | blocks.rigid_limits, blocks.reach, springs)
 
 
-def _relative(blocks, gap: np.ndarray, measure: np.ndarray, which: np.ndarray) -> float:
-    """The largest gap (slices, 3, LANES) among some blocks (n,), relative to their measures (n,)."""
-    size = np.linalg.norm(gap[blocks.slice[which], :, blocks.lane[which]], axis=1)
-    return float((size / measure[which]).max(initial=0.0))
+def _relative(blocks, gap: np.ndarray, measure: np.ndarray) -> float:
+    """The largest gap (slices, 3, LANES) of blocks relative to their measures (n,)."""
+    size = np.linalg.norm(gap[blocks.slice, :, blocks.lane], axis=1)
+    return float((size / measure).max(initial=0.0))
 
 
 def _pushed(problem: Problem, move: np.ndarray) -> float:
@@ -109,9 +152,9 @@ def _pushed(problem: Problem, move: np.ndarray) -> float:
 
 def _open_by(blocks, error: np.ndarray) -> float:
     """The largest error of rigid joints relative to their reach, or overrun of a rigid limit [rad]."""
-    limits = blocks.limits[blocks.compliance[blocks.limits] == 0]
+    limits = blocks.rigid_limits
     overrun = -error[blocks.slice[limits], :2, blocks.lane[limits]].min(initial=0.0)
-    return max(_relative(blocks, error, blocks.reach, blocks.rigid), float(overrun))
+    return max(_relative(blocks, error, np.where(blocks.rigid, blocks.reach, np.inf)), float(overrun))
 
 
 def _displaced(model, state: State, move: np.ndarray) -> State:

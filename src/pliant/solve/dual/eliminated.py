@@ -20,7 +20,7 @@ from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
 from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, FACTOR_GAPS, GapFactors, softened, stiff_elements
-from pliant.solve.dual.solver import RIGID, DualSolver, row_count
+from pliant.solve.dual.solver import DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
@@ -33,23 +33,23 @@ class EliminatedSolver(DualSolver):
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        joints = joint_rows.structure(model.joints, state)
-        joints = joints.between(0, model.joints.equality_slices)
+        every = joint_rows.structure(model.joints, state)
+        joints = every.between(0, model.joints.equality_slices)
         self.joint_pairs = entry_pairs(joints)
         elements = model.elements.without_springs
         self.potential = ElementPotential(elements, model.node_count)
         row, column, _ = block_pairs(elements.connectivity())
         first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
         self.pattern = BlockPattern.of_pairs(model.device, model.triple_count, first, second)
-        every = np.arange(model.triple_count)
-        self.diagonal_blocks = self.pattern.find(every, every)[0]
+        diagonal = np.arange(model.triple_count)
+        self.diagonal_blocks = self.pattern.find(diagonal, diagonal)[0]
         self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
         nodes, there = self.elements.nodes, self.elements.volume > 0
         pairs = lower_pairs(nodes.shape[1])
         self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
         for k, (i, j) in enumerate(pairs):
             self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
-        self.gaps = GapFactors(model.device, joints, model.triple_count)
+        self.gaps = GapFactors(model.device, every, model.triple_count)
         self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
         self.free = np.ones((model.triple_count, 3))
         self.free[: model.node_count] = model.free
@@ -86,6 +86,7 @@ class EliminatedSolver(DualSolver):
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
         if not (self.elements.count and stiff_elements(problem)):
             return self.gaps.close_gaps_by_factor(rows, inverse_mass)
+        rows = rows.between(0, model.joints.equality_slices)
         _, compliance = softened(self.device, rows, inverse_mass, ELASTIC_REGULARIZATION)
         here = problem.rows.with_joints(ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance)
         self.factor, _, move = self._primal(model, problem.prediction, here, 1 / compliance, problem.h)
@@ -101,7 +102,7 @@ class EliminatedSolver(DualSolver):
         diagonal = np.empty(joints.compliance.shape)
         geometry = (joints.start, joints.triples, joints.jacobian)
         self.device.table.row_diagonals(*geometry, np.zeros_like(diagonal), prediction.inverse_mass, 0.0, diagonal)
-        softness = self.options.regularization + RIGID * (joints.compliance == 0)
+        softness = self.options.regularization + self.softness * (joints.compliance == 0)
         return 1 / (joints.compliance + softness * diagonal)
 
     def _primal(self, model, prediction, rows: StepRows, weight, h) -> tuple[BlockFactor, np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from pliant.kernels.operators import EliminatedOperator
 from pliant.linalg.operators import rows_only
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import close_joint_gaps, softened
-from pliant.solve.dual.solver import RIGID, DualSolver, row_count
+from pliant.solve.dual.solver import DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem
@@ -21,7 +21,7 @@ class RowSolver(DualSolver):
     """The dual problem over joints and contacts only, in float64."""
 
     def __init__(self, tolerance: float, model):
-        self._choose(model.device, Dual(tolerance=tolerance), np.float64)
+        self._choose(model, Dual(tolerance=tolerance), np.float64)
 
     def solve_rows(
         self, problem: Problem, table: Rows, u, inverse_mass, factor: BlockFactor | None = None, free=None
@@ -39,7 +39,7 @@ class RowSolver(DualSolver):
         self.device.table.row_diagonals(*geometry, table.compliance, inverse_mass, 0.0, diagonal)
         softness = np.zeros(table.compliance.shape)
         joints = slice(0, rows.equality_slices)
-        softness[joints] = RIGID * (table.compliance[joints] == 0) * diagonal[joints]
+        softness[joints] = self.softness * (table.compliance[joints] == 0) * diagonal[joints]
         gather = inverse_mass if factor is None else _unit_for_nodes(inverse_mass, free)
         compliance, diagonal = table.compliance + softness, diagonal + softness
         system = rows_only(self.device, model.triple_count, table, compliance, gather, diagonal, np.float64)

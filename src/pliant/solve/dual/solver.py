@@ -9,6 +9,7 @@ from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.kernels.operators import Friction, SystemOperator
 from pliant.linalg.operators import rows_only
+from pliant.rows.softness import joint_softness
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import (
     ELASTIC_REGULARIZATION,
@@ -22,8 +23,6 @@ from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 
 POWER_ITERATIONS = 15  # BV 3.7
-# Compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer.
-RIGID = 1e-5
 # What may be left to move, relative to the tolerance and to the motion, in the norm of energies; the least tolerances
 # that rounding in float64 and in float32 admits; and what energy the square of a scaled gradient is at least taken for:
 # that of a problem of this condition.
@@ -38,11 +37,13 @@ class DualSolver:
 
     def __init__(self, options: Dual, model, dtype):
         self.elements = RowElements.of(model.elements)
-        self._choose(model.device, options, dtype)
+        self._choose(model, options, dtype)
         self.gradients = self.elements.gradients.astype(dtype)
 
-    def _choose(self, device: Device, options: Dual, dtype) -> None:
-        self.device, self.options, self.dtype = device, options, np.dtype(dtype)
+    def _choose(self, model, options: Dual, dtype) -> None:
+        self.device, self.options, self.dtype = model.device, options, np.dtype(dtype)
+        # compliance of rigid joints relative to their diagonal in J M^-1 J^T, so that redundant joints have an answer
+        self.softness = joint_softness(model, self.dtype)[: model.joints.equality_slices]
         basis = DIAGONAL_BASIS if options.diagonal else IDENTITY_BASIS
         self.basis64 = basis
         self.basis = np.array(basis, self.dtype)
@@ -92,7 +93,7 @@ class DualSolver:
         arguments = (table.start, table.triples, table.jacobian, table.compliance, prediction.inverse_mass)
         self.device.table.row_diagonals(*arguments, 0.0, row_diagonal)
         softness = np.full(table.compliance.shape, regularization)
-        softness[: rows.equality_slices] += RIGID * (table.compliance[: rows.equality_slices] == 0)
+        softness[: rows.equality_slices] += self.softness * (table.compliance[: rows.equality_slices] == 0)
         row_compliance = table.compliance + softness * (row_diagonal - table.compliance)
         row_diagonal += row_compliance - table.compliance
         diagonal = np.concatenate([element_diagonal.ravel(), row_diagonal.ravel()])

@@ -18,8 +18,9 @@ MOST_BALANCING, BALANCING = 2, 0.2
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
 PATIENCE = 12
-# How exactly corrections along the way are solved for.
-RESTORING = 0.1
+# How exactly corrections along the way are solved for; the part of the joints' energy that a slow one leaves; and most
+# of them where matrices may be renewed.
+RESTORING, SLOWLY, MOST_RENEWED = 0.1, 0.03, 8
 
 
 def fitted(potential: Increment, system, point: Point, assemble: Callable[[], None]) -> Point:
@@ -86,20 +87,26 @@ def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
     return Point(u + correction, *potential.evaluate(u + correction)), products
 
 
-def back_to_joints(potential: Increment, system, new: Point, most: float, found: Direction) -> Point | None:
-    """From the end of Newton's step back to where joints fit, by solves with the same matrix; None if they do not lead
-    to a value of at most `most`.
+def back_to_joints(
+    potential: Increment, system, new: Point, most: float, found: Direction, factor: float, assemble: Callable
+) -> Point | None:
+    """From the end of a part of Newton's step back to where joints fit, by solves with the same matrix, or where that
+    is slow and matrices are factorised with renewed ones; None if they do not lead to a value of at most `most`.
 
     Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
     A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
     """
-    for _ in range(MOST_CORRECTIONS):
+    before = np.inf
+    for _ in range(MOST_RENEWED if system.direct else MOST_CORRECTIONS):
         # joints that fit have no energy; where even that would be too much, they are not what is wrong
         if not new.value - potential.joint_energy <= most:
             return None
-        end = abs(float(system.dot(system.free * new.gradient, found.direction)))
-        if new.value <= most and end <= OVERSHOOT * abs(found.slope):
+        end = float(system.dot(system.free * new.gradient, found.direction))
+        if new.value <= most and abs(end - (1.0 - factor) * found.slope) <= OVERSHOOT * abs(found.slope):
             return new
+        if system.direct and potential.joint_energy > SLOWLY * before:
+            assemble()
+        before = potential.joint_energy
         new, products = _restored(potential, system, new.u)
         found.products += products
     return new if np.isfinite(new.value) and new.value <= most else None

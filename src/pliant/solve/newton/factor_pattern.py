@@ -30,11 +30,8 @@ class FactorPattern:
 
     def joint_pairs(self, joints: Rows) -> np.ndarray:
         """Pairs (m, 5) of entries of one block of joints whose product belongs to an upper block: the two entries,
-        slice and lane, and that block. Two entries of one triple count in both orders."""
+        slice and lane, and that block."""
         first, second, i, j, place = entry_pairs(joints)
-        both = np.flatnonzero((first != second) & (i == j))
-        first, second = np.concatenate([first, second[both]]), np.concatenate([second, first[both]])
-        place, (i, j) = np.concatenate([place, place[both]]), (np.concatenate([each, each[both]]) for each in (i, j))
         index, transposed, _ = self.pattern.look_up(i, j)
         ends = np.where(transposed[:, None], np.stack([second, first], axis=1), np.stack([first, second], axis=1))
         return np.column_stack([ends, place, index]).astype(np.int64)

@@ -17,6 +17,8 @@ from pliant.solve.newton.sweeping import may_sweep, sweep
 
 # Trials of a line search.
 MOST_TRIALS = 30
+# Parts of a step that are tried where it has to come back to joints.
+PARTS = (1.0, 0.25, 0.0625)
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long.
@@ -90,7 +92,7 @@ def minimise(
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
             slope = float(system.dot(point.gradient, direction))
-            found = Direction(direction, slope, found.size, found.products + more)
+            found = Direction(direction, slope, found.size, found.products + more, found.impulse)
             new, factor = _line_search(potential, system, point, found)
         point = new
         info.iterations += found.products
@@ -184,7 +186,7 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
     """Newton's direction with the Hessian just assembled; should an exact one turn out not to be positive, as in
     compression, it is projected after all."""
     rows, gradient = potential.row_potential, point.gradient
-    size = system.local_norm(gradient)
+    size, now = system.local_norm(gradient), rows.impulse[: rows.joints.slices].copy()
     wanted = 0.9 * (size / last) ** 2 if last else FIRST_FORCING
     forcing = min(max(wanted, SMALLEST_FORCING), LARGEST_FORCING)
     if potential.following:
@@ -206,7 +208,7 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
     if not kinked:
         rows.foresee(direction)
     potential.elements.foresee(potential.h * direction)
-    return Direction(direction, slope, size, products)
+    return Direction(direction, slope, size, products, now)
 
 
 def _promising(potential: Increment, system, point: Point, found: Direction, residual: float, tolerance: float) -> bool:
@@ -226,6 +228,27 @@ def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int]:
     return (np.inf if system.indefinite else left), products
 
 
+def _bent(
+    potential: Increment, system, point: Point, new: Point, found: Direction, allowance: float
+) -> tuple[Point | None, float]:
+    """Newton's step, whose end is `new`, or a part of it, brought back to where joints fit, and that part; None where
+    none lowers the potential. What is right to first order leaves joints by its square: the way back is shorter from
+    the end of a shorter step."""
+    rows, estimate = potential.row_potential, potential.row_potential.estimate
+    now = found.impulse
+    for part in PARTS if system.direct else PARTS[:1]:
+        if part < 1.0:
+            trial = point.u + part * found.direction
+            rows.estimate = now + part * (estimate - now)
+            new = Point(trial, *potential.evaluate(trial))
+        most = point.value + SUFFICIENT * part * found.slope + allowance
+        bent = back_to_joints(potential, system, new, most, found, part, lambda: _assemble(potential, system, False))
+        rows.estimate = estimate
+        if bent is not None:
+            return bent, part
+    return None, 0.0
+
+
 def _line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
@@ -243,10 +266,10 @@ def _line_search(potential: Increment, system, point: Point, found: Direction) -
             return Point(*bent), short
         new = Point(trial, *potential.evaluate(trial))
     elif potential.row_potential.joints.slices and slope < 0.0:
-        bent = back_to_joints(potential, system, new, point.value + SUFFICIENT * slope + allowance, found)
+        bent, short = _bent(potential, system, point, new, found, allowance)
         if bent is not None:
-            return bent, 1.0
-        potential.evaluate(trial)
+            return bent, short
+        new = Point(trial, *potential.evaluate(trial))
     for attempt in range(MOST_TRIALS):
         if attempt:
             trial = point.u + factor * found.direction

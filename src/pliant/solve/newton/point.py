@@ -16,9 +16,11 @@ class Point:
 
 @dataclass
 class Direction:
-    """Newton's direction (triples, 3), the slope along it, the gradient's size, and the products it took."""
+    """Newton's direction (triples, 3), the slope along it, the gradient's size, the products it took, and the joints'
+    impulses (slices, 3, LANES) [N s] where it starts."""
 
     direction: np.ndarray
     slope: float
     size: float
     products: int
+    impulse: np.ndarray
