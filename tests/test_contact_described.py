@@ -76,10 +76,10 @@ def test_thickness_of_a_soft_body_is_bounded_by_its_mesh():
 
 
 BAD = {
-    "thickness": ({"thickness": 0}, "thickness must be a finite number in ]0, inf], got 0"),
-    "friction": ({"friction": -1}, "friction must be a finite number in [0, inf], got -1"),
+    "thickness": ({"thickness": 0}, "thickness must be a finite number in ]0, inf[, got 0"),
+    "friction": ({"friction": -1}, "friction must be a finite number in [0, inf[, got -1"),
     "restitution": ({"restitution": 2}, "restitution must be a finite number in [0, 1], got 2"),
-    "rolling": ({"rolling_friction": -1}, "rolling_friction must be a finite number in [0, inf], got -1"),
+    "rolling": ({"rolling_friction": -1}, "rolling_friction must be a finite number in [0, inf[, got -1"),
     "torsional": ({"torsional_friction": "no"}, "torsional_friction must be a number, got 'no'"),
     "group": (
         {"group": -1},
@@ -144,7 +144,7 @@ def test_rules_that_make_no_sense():
         (lambda: scene.contact(ball, floor), "contact needs friction=... or restitution=...; ignore_contact(a, b)"),
         (
             lambda: scene.contact(ball, floor, friction=-1),
-            "contact friction must be a finite number in [0, inf], got -1",
+            "contact friction must be a finite number in [0, inf[, got -1",
         ),
         (
             lambda: scene.contact(ball, floor, restitution=2),

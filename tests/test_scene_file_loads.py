@@ -302,7 +302,7 @@ BAD_SOLVERS = {
     ),
     "range": (
         '{ type = "guess", limit = -1 }',
-        "run.solver.limit: -1 -> Guess limit must be a finite number in [0, inf]",
+        "run.solver.limit: -1 -> Guess limit must be a finite number in [0, inf[",
     ),
     "choice": (
         '{ type = "guess", method = "x" }',

@@ -115,8 +115,8 @@ def test_pictures_show_them():
 # ---- what is wrong
 
 BAD = {
-    "cone radius": (lambda: pl.Cone(0, 1), "cone radius must be a finite number in ]0, inf], got 0"),
-    "cone length": (lambda: pl.Cone(1, -1), "cone length must be a finite number in ]0, inf], got -1"),
+    "cone radius": (lambda: pl.Cone(0, 1), "cone radius must be a finite number in ]0, inf[, got 0"),
+    "cone length": (lambda: pl.Cone(1, -1), "cone length must be a finite number in ]0, inf[, got -1"),
     "no points": (lambda: pl.Hull(), "a hull takes either points or a path"),
     "three points": (lambda: pl.Hull(TETRAHEDRON[:3]), "at least four points (n, 3) of finite numbers, got an array"),
     "2-D points": (lambda: pl.Hull(np.ones((9, 2))), "of finite numbers, got an array of shape (9, 2)"),

@@ -129,8 +129,8 @@ def number(value, name: str, *, low: float = -math.inf, high: float = math.inf, 
         result = math.inf
     too_low = result <= low if open_low else result < low
     if not math.isfinite(result) or too_low or result > high:
-        bracket = "]" if open_low else "["
-        raise refusal(name, f"a finite number in {bracket}{low:g}, {high:g}]", value)
+        begin, end = "]" if open_low or low == -math.inf else "[", "[" if high == math.inf else "]"
+        raise refusal(name, f"a finite number in {begin}{low:g}, {high:g}{end}", value)
     if abs(result) > LARGEST or (open_low and low == 0 and result < SMALLEST):
         raise refusal(name, f"a number between {SMALLEST:g} and {LARGEST:g} in size", value)
     return result

@@ -196,7 +196,9 @@ class Simulation(FieldReaders):
 
     def set_positions(self, body: Soft, x) -> None:
         """Put the nodes of a soft body at x (n, 3) [m]."""
-        self._set(self._nodes(body), x=_matrix(x, self.positions(body).shape, "positions"))
+        x = _matrix(x, self.positions(body).shape, "positions")
+        body.check_reach(x)
+        self._set(self._nodes(body), x=x)
 
     def set_velocities(self, body: Soft, v) -> None:
         """Give the nodes of a soft body the velocities v (n, 3) [m/s]; prescribed components stay as the pins say."""
@@ -206,7 +208,9 @@ class Simulation(FieldReaders):
         """Put a rigid body's shape at a position [m], with a rotation (w, x, y, z) or the one it has."""
         i = self._rigid(body)
         rotation = self.pose(body)[1] if rotation is None else np.array(unit_quaternion(rotation, "rotation"))
-        centre = vector(position, "position") + rotation_matrix(rotation) @ self.model.centre[i]
+        position = vector(position, "position")
+        body.check_reach(position)
+        centre = position + rotation_matrix(rotation) @ self.model.centre[i]
         turned = multiply_quaternions(rotation, self.model.principal_rotation[i])
         self._set(i, body_position=centre, body_rotation=turned)
 

@@ -15,6 +15,10 @@ import pliant as pl
 SECONDS, MEGABYTES = 2.0, 500
 """What a case may take: processor time [s], and memory beyond what was there before [MB]."""
 
+STEP_SECONDS = 10.0
+"""What a step may take [s] that nobody would ask for: it ends by the iterations that solvers are allowed, in up to
+thirty-one attempts, however hopeless it is. What is read before it has its own, shorter time."""
+
 PATIENCE = 20 if os.environ.get("PLIANT_REACH") else 1
 """Code that is traced is slower."""
 

@@ -47,6 +47,7 @@ FITS: dict[str, tuple] = {
     "number": (0, 1, 99),
     "offset": (0.5,),
     "point": ([0.5, 0.5, 1],),
+    "rod": ("rod", "leg", "cable"),
     "selection": ("z > 0.9", {"box": [[0, 0, 0], [1, 1, 1]]}, {"indices": [0]}),
     "speed": (1, 0.5),
     "target": ([0.5, 0.5, 2],),

@@ -8,6 +8,7 @@ pytest.importorskip("hypothesis")
 
 import bases
 import calls
+import fitting
 import pliant as pl
 import scene_files
 from pliant import scene_file
@@ -39,6 +40,31 @@ def test_everything_public_is_called():
     for name, option in (("add_soft", "drawing"), ("add_rigid", "rolling_friction"), ("add_rod", "curvature")):
         assert option in calls.parameters(f"scene.{name}", found[f"scene.{name}"])
     assert len(found) > 300
+
+
+REFUSED = {"bodies", "forces", "pins", "pressures", "torques", "tractions", "winds", "sims"}
+"""Lists that bodies and scenes keep themselves, which nobody assigns or makes."""
+
+
+def test_every_parameter_has_a_value_that_fits():
+    """Otherwise a call would be refused for it whatever the others are."""
+    w = calls.world().dressed()
+    w.simulated()
+    w.ringing()
+    known = {*fitting.samples(w), *REFUSED}
+    found = calls.callables(w)
+    unknown = {key: name for name in found for key in calls.parameters(name, found[name]) if key not in known}
+    assert not {key: name for key, name in unknown.items() if not name.startswith("meshes.Quality")}
+
+
+def test_every_argument_of_a_request_to_the_studio_has_a_value_that_fits():
+    pytest.importorskip("starlette", reason="the studio needs the extra: pip install 'pliant[studio]'")
+    import studio_pages
+
+    own = {"return", "revision", "command", "table"}
+    kinds = [request.__annotations__ for request in studio_pages.REQUESTS.values()]
+    named = {name for own_kinds in kinds for name, kind in own_kinds.items() if kind is not bool}
+    assert not named - own - set(studio_pages.FITS)
 
 
 def test_every_key_of_scene_files_has_a_good_value():

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 import checkpoints
 import pliant as pl
-from limits import limited, trials
+from limits import STEP_SECONDS, limited, trials
 from mutations import bytes_mutated
 
 pytestmark = pytest.mark.hostile
-COUNT = {"cases": 0, "resumed": 0}
+COUNT = {"cases": 0, "resumed": 0, "stepped": 0}
 
 
 def one_file(draw, note, folder) -> None:
@@ -31,8 +31,9 @@ def one_file(draw, note, folder) -> None:
             assert str(path) in str(error)
             raise
     for sim in made:
-        with limited(seconds=20):  # a step takes its time
+        with limited(seconds=STEP_SECONDS):
             sim.step()
+            COUNT["stepped"] += 1
 
 
 def test_checkpoints_are_resumed_or_refused_by_name(tmp_path):

@@ -68,6 +68,28 @@ def test_a_full_disk_names_the_file_and_keeps_the_report(tmp_path, monkeypatch):
     assert not [path for path in (tmp_path / "out").rglob("*") if ".tmp" in path.name]
 
 
+def test_a_full_disk_keeps_the_report_of_balances_and_modes(tmp_path, monkeypatch):
+    """What was computed is told, with the files that could be written, whatever becomes of the pictures."""
+    real = files.os.replace
+
+    def full(source, target):
+        if str(target).endswith(".png"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target)
+
+    monkeypatch.setattr(files.os, "replace", full)
+    scene = faults.put(tmp_path)
+    scene.write_text(scene.read_text().partition("[[rigid]]")[0])
+    code, text = command("equilibrium", scene, "--out", tmp_path / "out", "--json")
+    report = json.loads(text)
+    assert code == 1 and "case.png: cannot be written: No space left on device" in report["error"]
+    assert report["bodies"]["beam"]["displacement"] > 0 and [path.split("/")[-1] for path in report["files"]] == [
+        "case.vtu"
+    ]
+    code, text = command("modes", scene, "-n", 2, "--pictures", "--out", tmp_path / "out")
+    assert code == 1 and "mode   2" in text and "case-mode1.png: cannot be written: No space left" in text
+
+
 def test_checkpoints_of_any_spelling_leave_nothing_else(tmp_path):
     scene = pl.Scene()
     scene.add_rigid(pl.Sphere(1), mass=1)
@@ -144,3 +166,9 @@ def test_outputs_do_not_take_the_place_of_inputs(tmp_path, monkeypatch):
     assert code == 1 and "name another file with -o" in text
     assert (tmp_path / "case.vtu").read_bytes() == before
     assert command("run", "case.toml", "--out", "out")[0] == 0
+
+
+@pytest.mark.parametrize("words", [("mesh", "tetrahedralize"), ("mesh", "info"), ("check",), ("run",), ("render",)])
+def test_an_empty_name_is_no_file(words):
+    code, text = command(*words, "")
+    assert code == 2 and "the name of a file must not be empty" in text

@@ -143,3 +143,17 @@ def test_compiled_code_survives_clocks_that_jump(tmp_path, monkeypatch):
 
 def _double(values):
     return 2.0 * values
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_file_is_said(tmp_path):
+    """A pipe would be waited for without end, and a folder is no file that is missing."""
+    os.mkfifo(tmp_path / "pipe.msh")
+    for suffix in ("npz", "toml"):
+        os.mkfifo(tmp_path / f"pipe.{suffix}")
+    (tmp_path / "folder.msh").mkdir()
+    for name, read in (("pipe.msh", pl.meshes.read), ("folder.msh", pl.meshes.read), ("pipe.npz", pl.resume)):
+        with pytest.raises(pl.PliantError, match=f"{name}: this is not a file"):
+            read(tmp_path / name)
+    with pytest.raises(pl.PliantError, match=r"pipe\.toml: this is not a file"):
+        pl.load(tmp_path / "pipe.toml")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pliant.cli.tools import verbose_option
+from pliant.cli.tools import INPUT, verbose_option
 
 RUN_EXAMPLES = """\b
 Examples:
@@ -24,7 +24,7 @@ Examples:
 
 
 @click.command(epilog=RUN_EXAMPLES)
-@click.argument("scene", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("scene", type=INPUT)
 @click.option(
     "--out", default="out", show_default=True, type=click.Path(file_okay=False, path_type=Path), help="Folder."
 )

@@ -1,6 +1,8 @@
 """`pliant equilibrium` and `pliant modes`."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -49,8 +51,8 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
         check_writable(path)
     with file.addressed():
         sim = file.scene.equilibrium(solver=solver, **options)
-    sim.save(files[0], color=file.run.color, camera=file.run.camera)
-    sim.save(files[1])
+    looks = {"color": file.run.color, "camera": file.run.camera}
+    written, failure = _written({files[0]: lambda path: sim.save(path, **looks), files[1]: sim.save})
     energy, info = sim.energy(), sim.info
     report = {
         "bodies": {body.name: _body(sim, body) for body in file.scene.soft_bodies},
@@ -58,9 +60,34 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
         "energy": {"elastic": energy.elastic, "gravitational": energy.gravitational, "joints": energy.joints},
         "residual": info.residual,
         "linear": info.linear,
-        "files": [str(path) for path in files],
+        "files": written,
     }
-    click.echo(json.dumps(report, indent=2) if as_json else _rest_text(report))
+    _tell(report, _rest_text(report), as_json, failure)
+
+
+def _tell(report: dict, text: str, as_json: bool, failure: Exception | None) -> None:
+    """Print a report, and what is wrong after it."""
+    if as_json:
+        click.echo(json.dumps(report | ({"error": str(failure)} if failure else {}), indent=2))
+        raise SystemExit(1 if failure else 0)
+    click.echo(text)
+    if failure:
+        raise failure
+
+
+def _written(saves: dict[Path, Callable]) -> tuple[list[str], Exception | None]:
+    """Save every file; those that are written, and why the first of the others is not. What was computed is told all
+    the same."""
+    from pliant.errors import FileError
+
+    written, failure = [], None
+    for path, save in saves.items():
+        try:
+            save(path)
+            written.append(str(path))
+        except FileError as error:
+            failure = failure or error
+    return written, failure
 
 
 def _body(sim, body) -> dict:
@@ -108,11 +135,8 @@ def modes(scene: Path, number: int, mass: str, pictures: bool, out: Path, as_jso
     with file.addressed():
         found = file.scene.modes(number, mass=mass, device=file.run.device)
     files = [out / f"{scene.stem}-mode{k + 1}.png" for k in range(len(found))] if pictures else []
-    for k, path in enumerate(files):
-        found.save(path, k)
+    written, failure = _written({path: partial(found.save, k=k) for k, path in enumerate(files)})
     frequencies = [float(value) for value in found.frequencies]
-    if as_json:
-        click.echo(json.dumps({"frequencies": frequencies, "files": [str(path) for path in files]}, indent=2))
-        return
     lines = [f"mode {k + 1:3d}  {value:12.6g} Hz" for k, value in enumerate(frequencies)]
-    click.echo("\n".join([*lines, *(f"wrote {path}" for path in files)]))
+    text = "\n".join([*lines, *(f"wrote {path}" for path in written)])
+    _tell({"frequencies": frequencies, "files": written}, text, as_json, failure)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pliant.cli.tools import verbose_option
+from pliant.cli.tools import INPUT, verbose_option
 
 EXAMPLES = """\b
 Examples:
@@ -18,7 +18,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("scene", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("scene", required=False, type=INPUT)
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port; left out, one that is free.")
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
 @verbose_option

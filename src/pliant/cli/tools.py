@@ -8,7 +8,17 @@ from pathlib import Path
 
 import click
 
-INPUT = click.Path(dir_okay=False, path_type=Path)
+
+class NamedFile(click.Path):
+    """The path of a file; an empty name, which paths take for the folder one is in, is refused."""
+
+    def convert(self, value, parameter, context) -> Path:
+        if not str(value):
+            self.fail("the name of a file must not be empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+INPUT = NamedFile(dir_okay=False, path_type=Path)
 # Cases side by side in the table of a benchmark.
 COLUMNS = 5
 CHECK_EXAMPLES = """\b

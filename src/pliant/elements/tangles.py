@@ -74,6 +74,7 @@ def warn_of_tangles(model, state, tangled: np.ndarray) -> None:
     for body in np.flatnonzero((tangled > 0) & (state.tangled == 0)):
         warnings.warn(
             f"step {state.step + 1}: soft body {model.soft_names[body]!r} is turned inside out; until it is upright "
-            f"again it is pulled back to shape, not by its own law (sim.info.tangled). A smaller dt helps",
+            f"again it is pulled back to shape, not by its own law (sim.info.tangled). A smaller dt helps, and against "
+            f"loads that press elements flat pliant.Material.neohookean, which never lets them be",
             stacklevel=2,
         )

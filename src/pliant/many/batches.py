@@ -180,6 +180,8 @@ def _one_of(own: list, thing, kind: str, wanted: type):
     if thing is None:
         if len(own) == 1:
             return own[0]
+        if not own:
+            raise SceneError(f"there is no {kind} in the scene")
         raise SceneError(f"there are {len(own)} of the kind {kind}; name one of: {listed(each.name for each in own)}")
     name = thing if isinstance(thing, str) else getattr(thing, "name", None)
     for each in own:

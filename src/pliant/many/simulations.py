@@ -107,8 +107,8 @@ class Simulations(BatchReaders):
     def _warn_of(self, failed: list[int]) -> None:
         numbers = ", ".join(map(str, failed[:NAMED])) + (", ..." if len(failed) > NAMED else "")
         warnings.warn(
-            f"{len(failed)} of {len(self)} simulations stopped: {numbers}. The others go on; see `failures`, and "
-            f"`reset`. The first: {self.failures[failed[0]]}",
+            f"{len(failed)} of {len(self)} simulations stopped: {numbers}. The others go on; `failures` says why, "
+            f"and reset(only=...) begins them anew. The first: {self.failures[failed[0]]}",
             RuntimeWarning,
             stacklevel=3,
         )

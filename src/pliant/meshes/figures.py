@@ -16,6 +16,9 @@ from .tri_mesh import TriMesh
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+# How far points of a figure may be from the origin, relative to the nearest of them.
+LARGEST_RATIO = 1e6
+
 
 def figure(radii: ArrayLike, bumps: Sequence, cells: int) -> TriMesh:
     """Closed surface of an ellipsoid around the origin with half axes radii (3,) [m] and bumps on it.
@@ -36,6 +39,11 @@ def figure(radii: ArrayLike, bumps: Sequence, cells: int) -> TriMesh:
         (far,) = check_lengths(height, 1, f"height of bump {k}")
         (wide,) = check_lengths(width, 1, f"width of bump {k}")
         radius += far * np.exp((direction @ along / np.linalg.norm(along) - 1) / wide)
+    if not radius.max() <= LARGEST_RATIO * radius.min():
+        raise MeshError(
+            f"a figure must not be more than {LARGEST_RATIO:g} times as long as thick, and radii with bumps make one "
+            f"whose points are from {radius.min():.3g} to {radius.max():.3g} m from the origin"
+        )
     return TriMesh(direction * radius[:, None], triangles.reshape(-1, 3))
 
 

@@ -74,7 +74,7 @@ def reading(path: Path) -> Iterator[None]:
     known_suffix(path)
     try:
         if not path.is_file():
-            raise MeshError("there is no such mesh file")
+            raise MeshError("this is not a file" if path.exists() else "there is no such mesh file")
         yield
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error

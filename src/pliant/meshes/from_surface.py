@@ -143,7 +143,11 @@ def _prepared(surface: Surface, options: MeshingOptions) -> tuple[RepairedSurfac
     if options.repair:
         ready = repair_surface(points, triangles)
         if ready.notes:
-            warnings.warn(f"the surface was repaired: {'; '.join(ready.notes)}", stacklevel=3)
+            warnings.warn(
+                f"the surface was repaired: {'; '.join(ready.notes)}. See whether the mesh is what was meant, or mend "
+                f"the surface where it was made; without repair it is refused while it has such faults",
+                stacklevel=3,
+            )
         return ready, source
     refuse(
         surface_faults(points, triangles), str(surface) if file and not isinstance(surface, TriMesh) else "the surface"

@@ -119,7 +119,8 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of the file, after a look at what the file says it is."""
     try:
         if not path.is_file():
-            raise SceneError(f"{path}: there is no such checkpoint file")
+            what = "this is not a file" if path.exists() else "there is no such checkpoint file"
+            raise SceneError(f"{path}: {what}")
         raw = path.read_bytes()
         if not zipfile.is_zipfile(io.BytesIO(raw)):
             raise ValueError("it is not a .npz file, or its end is missing")

@@ -1,6 +1,7 @@
 """Soft and rigid bodies as the user describes them: handles that take pins, forces, tractions, pressures, torques."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -98,13 +99,13 @@ class Soft(Placement):
         instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
         self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
-        self._check_reach(positions)
+        self.check_reach(positions)
         self.nodes = Nodes(positions)
 
-    def _check_reach(self, positions: np.ndarray) -> None:
-        """Edges must not be lost in rounding; those of a body near the origin are not looked at."""
+    def check_reach(self, positions: np.ndarray) -> None:
+        """Refuse positions (n, 3) [m] at which edges are lost in rounding; those near the origin are not looked at."""
         farthest = float(np.abs(positions).max())
-        if farthest > 1e3 * np.ptp(positions, axis=0).max():
+        if farthest > 1e3 * np.ptp(self.mesh.points, axis=0).max():
             ends = self.mesh.points[self.mesh.edges]
             shortest = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).min()
             within_reach(farthest, float(shortest), f"a {self.KIND}")
@@ -316,9 +317,14 @@ class Rigid(Placement):
                 f"a rigid body must have a mass between {LIGHTEST:g} and {HEAVIEST:g} kg and moments of inertia that "
                 f"fit it; this {type(self.shape).__name__} has {mass:.3g} kg and {moments.tolist()} kg m2"
             )
-        unit = self.shape.mass_properties()
-        size = math.sqrt(np.linalg.eigvalsh(unit.inertia)[0] / unit.volume)  # a radius of gyration
-        within_reach(max(map(abs, self.position)), size, f"a rigid {type(self.shape).__name__}")
+        self.check_reach(self.position)
+
+    def check_reach(self, position: Sequence[float]) -> None:
+        """Refuse a position (3,) [m] at which the body is lost in rounding; one that is static has no size to lose."""
+        if not self.static:
+            unit = self.shape.mass_properties()
+            size = math.sqrt(np.linalg.eigvalsh(unit.inertia)[0] / unit.volume)  # a radius of gyration
+            within_reach(max(map(abs, position)), size, f"a rigid {type(self.shape).__name__}")
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Mass [kg], centre (3,) in the shape's frame [m], inertia about it (3, 3) in the shape's frame [kg m2]."""

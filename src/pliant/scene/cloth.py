@@ -140,13 +140,16 @@ class Cloth(Soft):
         return self.winds[-1]
 
 
+REPAIR = "make or read the mesh with repair=True"
+
+
 def check_sheet(mesh: TriMesh) -> None:
     """Raise SceneError that says where a mesh is no sheet: edges of three triangles, neighbours whose sides disagree,
     points without a triangle."""
     edges, counts, balance = edge_balance(mesh.triangles, len(mesh.points))
     faults = [
         (counts > 2, "these edges belong to more than two triangles", "separate the sheets"),
-        ((counts == 2) & (balance != 0), "the triangles at these edges disagree about their sides", "use repair=True"),
+        ((counts == 2) & (balance != 0), "the triangles at these edges disagree about their sides", REPAIR),
     ]
     for mask, fault, remedy in faults:
         if mask.any():

@@ -29,6 +29,9 @@ KKT_TOLERANCE = 1e-7
 SHRINKING = 0.3
 # Iterations of a global step with joints and contacts.
 MOST_ITERATIONS = 50
+# Global steps that may end without having met joints and contacts before the whole step ends so: converging ones have
+# none, and all that follow one that leads nowhere would take as long.
+MOST_UNMET = 6
 # T's penalty of the rotations: at first, and its growth in every inner iteration.
 ALPHA, GROWTH = 10.0, 1.5
 # Stiffness over mass, in a step of usual length [s], above which sheets need factors.
@@ -45,7 +48,8 @@ class MixedSolver(NewtonSolver):
     def __init__(self, options: Mixed, model, state, direct_work: float = DIRECT_WORK):
         super().__init__(Newton(linear=_linear(options, model)), model, state, direct_work)
         self.mixed = options
-        self.met = True  # whether joints and contacts were, in the last global step
+        self.met = True  # whether joints and contacts were, in the last global step,
+        self.unmet = 0  # and in how many of this step they were not
         self.elements = MixedPotential(model.elements, model.node_count)
         self.kkt = KktSystem(model, self.elements, self.system.free) if options.system == "kkt" else None
         self.assembled = False  # whether there is a matrix of this step without rows,
@@ -90,12 +94,14 @@ class MixedSolver(NewtonSolver):
 
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
-        info = Info(self.name, linear=self.system.linear, converged=False)
+        info, self.unmet = Info(self.name, linear=self.system.linear, converged=False), 0
         for _ in range(int(self.mixed.outer)):
             u, first = self._outer(potential, criterion, u, info)
             small = first <= self.mixed.tolerance
             if info.residual > max(first, 1.0):  # corrections grow
                 info.straying = np.inf
+                break
+            if self.unmet >= MOST_UNMET:
                 break
             if info.residual <= self.mixed.tolerance and self._balances(potential, criterion, u, info, small):
                 info.converged = True
@@ -120,7 +126,7 @@ class MixedSolver(NewtonSolver):
             scale = criterion.scale(new) if scale is None else scale
             before, info.residual = info.residual, criterion.residual(np.zeros_like(new), correction, scale)
             u, first = new, info.residual if first is None else first
-            if info.residual <= options.tolerance:
+            if info.residual <= options.tolerance or self.unmet >= MOST_UNMET:
                 break
             if k and info.residual > SHRINKING * before:
                 self.assembled = False
@@ -198,7 +204,7 @@ class MixedSolver(NewtonSolver):
         u, found = minimise(potential, self.system, point, criterion, self.mixed.tolerance, MOST_ITERATIONS)
         info.iterations += found.iterations
         info.newton_iterations += found.newton_iterations
-        info.unsettled, self.met = found.unsettled, found.converged
+        info.unsettled, self.met, self.unmet = found.unsettled, found.converged, self.unmet + (not found.converged)
         return u, self.system.quadratic(self.system.free * (u - start))
 
     def _touched(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:

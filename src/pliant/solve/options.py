@@ -88,7 +88,8 @@ class Mixed(Checked):
     """Mixed variational steps (T): positions, stretches and rotations of elements in turn; any law, stiff or soft.
 
     outer: most outer iterations, in which the law is taken at the stretches so far; inner: most alternations between
-    rotations and positions in each. tolerance: stop after a correction of at most this part of the step's motion, in
+    rotations and positions in each; a step ends before, unconverged, when six of these have not met its joints and
+    contacts. tolerance: stop after a correction of at most this part of the step's motion, in
     the energy norm, if the step is in balance. rotation: "polar" (of the deformation gradient), or "procrustes" (T's
     own rule, which stalls a little short of the answer). linear: how the linear systems are solved, as of Newton.
     system: "reduced" (positions alone, sparse and positive), or "kkt" (T's own: positions and multipliers by conjugate

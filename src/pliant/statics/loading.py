@@ -23,7 +23,7 @@ from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
-from pliant.stepping.step import check_motion, pose
+from pliant.stepping.step import NO_NUMBERS, check_motion, pose
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
@@ -87,7 +87,7 @@ class Loading:
             before, length = self.sim.state, self.length
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
-            except SolverError as error:
+            except (SolverError, *NO_NUMBERS) as error:
                 halvings += 1
                 if halvings > MOST_HALVINGS:
                     raise SolverError(

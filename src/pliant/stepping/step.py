@@ -23,6 +23,8 @@ from pliant.stepping.parts import ASTRAY, in_halves, in_parts
 RUN_AWAY = 10.0
 # Imbalance above which no step has converged, whatever its solver says.
 IMBALANCE = 0.5
+# What linear algebra and arithmetic raise where numbers have grown beyond all bounds.
+NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
@@ -33,6 +35,16 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided."""
+    try:
+        return _advance(model, state, solver, h)
+    except NO_NUMBERS as error:
+        raise SolverError(
+            f"step {state.step + 1} (t = {state.time:g} s): its numbers cannot be computed with ({error}); the state "
+            f"before the step is kept. Try a smaller time step"
+        ) from error
+
+
+def _advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if hasattr(solver, "advance"):
         return _advance_there(model, state, solver, h)
     clock, whole, model = Clock(), model, model.during(state, state.time + h)
