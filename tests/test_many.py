@@ -203,7 +203,7 @@ def test_bad_scenes_and_parameters_are_refused(arguments, message):
     ("call", "message"),
     [
         (lambda many: many.positions("thumb"), "simulation 0: no soft body is named 'thumb'; there are: finger"),
-        (lambda many: many.pose(), "there are 0 of the kind rigid body"),
+        (lambda many: many.pose(), "simulation 0: there is no rigid body in the scene"),
         (lambda many: many.positions(3), "3 is no soft body, nor the name of one"),
         (lambda many: many.set_motor(position=[1.0, 2.0, 3.0]), "motor position has 3 rows for 2 simulations"),
         (lambda many: many.set_motor(speed=1.0), "simulation 0: a motor has .* but no speed"),

@@ -22,7 +22,7 @@ from pliant.rows.joints import errors_at
 from pliant.rows.table import Rows
 from pliant.solve.info import Info
 from pliant.stepping.parts import ASTRAY, as_whole, scaled
-from pliant.stepping.step import advance, step
+from pliant.stepping.step import attempt, step
 
 # Length of the Euler step within one of BDF2.
 PART = 2 / 3
@@ -48,7 +48,7 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
         return None, None
     start = start.remembering("before", **_from_before(model.during(state, state.time + h), state, before))
     try:
-        new, info = advance(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+        new, info = attempt(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
     except SolverError:  # ran away
         return None, None
     if _touches(model, new) or info.straying > ASTRAY:

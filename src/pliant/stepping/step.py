@@ -30,13 +30,13 @@ NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report. Nothing is written into the old state."""
     parts = getattr(solver, "substeps", None)
-    return in_parts(advance, model, state, solver, h, parts) if parts else in_halves(advance, model, state, solver, h)
+    return in_parts(attempt, model, state, solver, h, parts) if parts else in_halves(attempt, model, state, solver, h)
 
 
-def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
-    """One step of length h, undivided."""
+def attempt(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+    """One step of length h, undivided; a SolverError where its numbers grow beyond all bounds."""
     try:
-        return _advance(model, state, solver, h)
+        return advance(model, state, solver, h)
     except NO_NUMBERS as error:
         raise SolverError(
             f"step {state.step + 1} (t = {state.time:g} s): its numbers cannot be computed with ({error}); the state "
@@ -44,7 +44,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
         ) from error
 
 
-def _advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
+    """The stages of a step."""
     if hasattr(solver, "advance"):
         return _advance_there(model, state, solver, h)
     clock, whole, model = Clock(), model, model.during(state, state.time + h)
