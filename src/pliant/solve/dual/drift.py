@@ -6,6 +6,7 @@ Pulling them shut with velocities would feed energy into the motion, so position
 velocity of least energy, against masses, springs and elements, with J w + R mu = -gap / h (theory section 2).
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,8 +20,11 @@ from pliant.solve.problem import Problem, Solution
 # projection is repeated, up to so many times, while a gap is larger than the second part of them. A solver for which
 # closing them is cheap says less (`gap_parts`).
 TOLERATED_GAP, LARGE_GAP, MAX_PROJECTIONS, STIFFEST = 1e-3, 1e-3, 8, 1e-2
-# The part of a gap that a projection may leave before one with levelled masses is tried instead.
-CLOSING = 0.5
+# The part of a gap that a projection may leave before one with levelled masses is tried instead; and the part of the
+# arms up to which gaps are left open where neither closes them by iterations: redundant joints make that slow.
+CLOSING, STUCK = 0.5, 1e-2
+# How many times the lightest the heaviest rigid body is where masses are worth levelling.
+UNEVEN = 10.0
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same, and what it pushes things that touch into each other by.
 STRAYED, OPEN = 0.05, 5e-3
@@ -42,7 +46,7 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
         return state
     rows, error = _rows_at(blocks, state, h)
     meant, measure = _meant(problem, solution), _measures(problem)
-    tolerated, large_gap = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP))
+    tolerated, large_gap, stuck = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP, STUCK))
     rigid = blocks.rigid | blocks.rigid_limits
     gap = _relative(blocks, _apart(blocks, error, meant), measure)
     large = _relative(blocks, _apart(blocks, error, meant), np.where(measure < np.inf, blocks.reach, np.inf)) / STRAYED
@@ -50,7 +54,7 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
         if not gap > tolerated:
             break
         before = gap
-        for own in (problem, _levelled(problem)):
+        for own in _weighings(problem):
             move, used = solver.close_gaps(own, state, _to_close(blocks, rows, _apart(blocks, error, meant), h))
             moved = _displaced(model, state, h * move)
             found = _rows_at(blocks, moved, h)
@@ -60,6 +64,8 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
                 break
         large = max(large, _pushed(problem, h * move) / OPEN)
         state, (rows, error) = moved, found
+        if gap > CLOSING * before and _open_by(blocks, error) <= stuck:
+            break
         measure = np.where(rigid, large_gap / tolerated * blocks.reach, measure)
         gap = _relative(blocks, _apart(blocks, error, meant), measure)
     info.straying = max(large, _open_by(blocks, error) / OPEN)
@@ -88,15 +94,19 @@ def _to_close(blocks, rows: Rows, apart: np.ndarray, h: float) -> Rows:
     return rows
 
 
-def _levelled(problem: Problem) -> Problem:
-    """The problem with all rigid bodies as heavy as the heaviest. Where light links are stretched out between heavy
-    bodies, turning them far costs nothing and closes no gap; then the heavy ones have to move."""
+def _weighings(problem: Problem) -> Iterator[Problem]:
+    """The problem; and, where masses are uneven, with all rigid bodies as heavy as the heaviest. Where light links are
+    stretched out between heavy bodies, turning them far costs nothing and closes no gap; then the heavy ones have to
+    move."""
+    yield problem
     inverse, n = problem.prediction.inverse_mass.copy(), problem.model.node_count
     weight = inverse[n::2, :1]
-    share = weight[weight > 0].min(initial=np.inf) / np.maximum(weight, 1e-300)
-    inverse[n::2] *= share
-    inverse[n + 1 :: 2] *= share
-    return replace(problem, prediction=replace(problem.prediction, inverse_mass=inverse))
+    least = weight[weight > 0].min(initial=np.inf)
+    if weight.max(initial=0.0) > UNEVEN * least:
+        share = least / np.maximum(weight, 1e-300)
+        inverse[n::2] *= share
+        inverse[n + 1 :: 2] *= share
+        yield replace(problem, prediction=replace(problem.prediction, inverse_mass=inverse))
 
 
 def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:

@@ -11,8 +11,8 @@ from pliant.solve.problem import Problem
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
 GAP_REDUCTION, GAP_REGULARIZATION, GAP_PRODUCTS = 0.1, 1e-3, 60
 # The same where gaps are closed by factors, which are exact also where a light link carries what is far heavier, from
-# what part of the joint's arms on, which is that of iterations, and to what part.
-FACTOR_REGULARIZATION, FACTOR_GAPS = 1e-7, (1e-3, 2e-4)
+# what part of the joint's arms on, which is that of iterations, and to what part, always.
+FACTOR_REGULARIZATION, FACTOR_GAPS = 1e-7, (1e-3, 2e-4, 0.0)
 # The same where springs or elements resist: a small part of a stiff row is much energy.
 ELASTIC_REDUCTION, ELASTIC_REGULARIZATION, ELASTIC_PRODUCTS = 1e-4, 1e-5, 1000
 # Elements resist where their stiffness is so many times the inertia that a step has to overcome; softer ones give way.
