@@ -235,8 +235,8 @@ class Session(Stage):
             self.phase = "building"
         try:
             value = await worker.ask(do, **arguments)
-            if self.worker is worker:
-                self._show_state(phase)
+            if self.worker is worker:  # a short run may have ended before its answer is seen: that is the later word
+                self._show_state(phase if self.phase == "building" else None)
             return value
         except WorkerLost:
             if self.worker is worker:
