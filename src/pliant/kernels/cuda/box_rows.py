@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from numba import float64
 
-from pliant.kernels.cuda.impulse_hand import strided3
-from pliant.kernels.cuda.warp import device, get, put
+from pliant.kernels.cuda.warp import device, get, get3, put
 
 # Growth of a bound, relative, with which an impulse on it moves along.
 SMALL_MOVE = 1e-3
@@ -153,7 +152,7 @@ def bound_row(v, i, bound):
 def refresh_contact(v, contacts, s, row, i, stride, relaxation, cone):
     """Bounds of the tangent rows from the present impulses and gradients; radii go a part of the way to mu n. s: scales
     of the three rows."""
-    x, g, d = strided3(v.x, i, stride), strided3(v.g, i, stride), get(contacts.diagonal, row)
+    x, g, d = get3(v.x, i, stride), get3(v.g, i, stride), get(contacts.diagonal, row)
     goal, old = get(contacts.friction, row) * max(s[0] * x[0], 0.0), get(contacts.radius, row)
     limit = old + relaxation * (goal - old)
     put(contacts.radius, row, limit)
@@ -180,7 +179,7 @@ def in_disc(limit, t1, t2, cone):
 @device
 def tangent_gap(v, contacts, s, row, i, stride, cone):
     """Squared natural residual of the tangent rows, in scaled variables."""
-    x, g, d = strided3(v.x, i, stride), strided3(v.g, i, stride), get(contacts.diagonal, row)
+    x, g, d = get3(v.x, i, stride), get3(v.g, i, stride), get(contacts.diagonal, row)
     limit = get(contacts.friction, row) * max(s[0] * x[0], 0.0)
     t1, t2 = s[1] * (x[1] - g[1] / (s[1] * s[1]) / d), s[2] * (x[2] - g[2] / (s[2] * s[2]) / d)
     t1, t2 = in_disc(limit, t1, t2, cone)
@@ -191,7 +190,7 @@ def tangent_gap(v, contacts, s, row, i, stride, cone):
 @device
 def enter_disc(v, contacts, s, row, i, stride, cone):
     """Tangent impulses exactly within Coulomb's bounds."""
-    x = strided3(v.x, i, stride)
+    x = get3(v.x, i, stride)
     limit = get(contacts.friction, row) * max(s[0] * x[0], 0.0)
     t1, t2 = in_disc(limit, s[1] * x[1], s[2] * x[2], cone)
     put(v.x, i + stride, t1 / s[1])

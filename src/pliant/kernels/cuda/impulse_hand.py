@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from numba import cuda, float64
 
-from pliant.kernels.cuda.warp import device, get, put
+from pliant.kernels.cuda.warp import device, get, get3, put
 from pliant.kernels.lanes import LANES
 
 
@@ -69,37 +69,10 @@ def lane3(a, at):
 
 
 @device
-def strided3(a, at, stride):
-    """Three numbers, a stride apart."""
-    return get(a, at), get(a, at + stride), get(a, at + 2 * stride)
-
-
-@device
 def strided9(a, at, stride):
     """Nine numbers, a stride apart."""
-    p, q = strided3(a, at, stride), strided3(a, at + 3 * stride, stride)
-    r = strided3(a, at + 6 * stride, stride)
-    return (p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2])
-
-
-@device
-def put_strided3(a, at, stride, v):
-    """Three numbers, written a stride apart."""
-    put(a, at, v[0])
-    put(a, at + stride, v[1])
-    put(a, at + 2 * stride, v[2])
-
-
-@device
-def triple_at(a, at):
-    """Three numbers side by side."""
-    return get(a, at), get(a, at + 1), get(a, at + 2)
-
-
-@device
-def nine_at(a):
-    """The first nine numbers."""
-    p, q, r = triple_at(a, 0), triple_at(a, 3), triple_at(a, 6)
+    p, q = get3(a, at, stride), get3(a, at + 3 * stride, stride)
+    r = get3(a, at + 6 * stride, stride)
     return (p[0], p[1], p[2], q[0], q[1], q[2], r[0], r[1], r[2])
 
 
@@ -124,7 +97,7 @@ def at_hand(s, floats, integers):
     lists = (integers[push_start:], integers[pushes:], integers[mate_start:], integers[mate_start + triples + 1 :])
     of_units = (integers, integers[own:], integers[spots:])
     of_floats = (floats, floats[velocity:], floats[numbers:], floats[mass:])
-    return Own(*of_floats, *of_units, *lists, nine_at(s.basis), triple_at(s.ones, 0), s.exchange, sizes)
+    return Own(*of_floats, *of_units, *lists, strided9(s.basis, 0, 1), get3(s.ones, 0, 1), s.exchange, sizes)
 
 
 @device

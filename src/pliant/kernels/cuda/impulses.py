@@ -11,9 +11,9 @@ from numba import cuda, float64
 
 from pliant.formulas.elements import element_compliance, element_gradient, element_impulses, strain_rate
 from pliant.formulas.matrix3 import symmetric_multiply_vector
-from pliant.kernels.cuda.impulse_hand import put_strided3, strided3, strided9, triple_at
+from pliant.kernels.cuda.impulse_hand import strided9
 from pliant.kernels.cuda.ptx import acquire, release
-from pliant.kernels.cuda.warp import device, get, lanes_sum3
+from pliant.kernels.cuda.warp import device, get, get3, lanes_sum3, put3
 
 # Lanes to a common triple where all blocks' pushes on it are summed.
 SHARE_BITS = 2
@@ -39,8 +39,8 @@ def meet(flags, epoch):
 def scaled6(own, x, u):
     """The six impulses of an element times their scales."""
     stride = own.sizes[1]
-    p, q = strided3(own.numbers, 18 * stride + u, stride), strided3(own.numbers, 21 * stride + u, stride)
-    a, b = strided3(x, u, stride), strided3(x, u + 3 * stride, stride)
+    p, q = get3(own.numbers, 18 * stride + u, stride), get3(own.numbers, 21 * stride + u, stride)
+    a, b = get3(x, u, stride), get3(x, u + 3 * stride, stride)
     return (p[0] * a[0], p[1] * a[1], p[2] * a[2], q[0] * b[0], q[1] * b[1], q[2] * b[2])
 
 
@@ -53,28 +53,28 @@ def push(own, x):
         if get(own.place, u) < own.sizes[2]:
             g, r = strided9(own.numbers, u, stride), strided9(own.numbers, 9 * stride + u, stride)
             i = element_impulses(scaled6(own, x, u), r, g, own.basis)
-            put_strided3(own.push, u, stride, (i[0], i[1], i[2]))
-            put_strided3(own.push, u + 3 * stride, stride, (i[3], i[4], i[5]))
-            put_strided3(own.push, u + 6 * stride, stride, (i[6], i[7], i[8]))
+            put3(own.push, u, stride, (i[0], i[1], i[2]))
+            put3(own.push, u + 3 * stride, stride, (i[3], i[4], i[5]))
+            put3(own.push, u + 6 * stride, stride, (i[6], i[7], i[8]))
             last = (-(i[0] + i[3] + i[6]), -(i[1] + i[4] + i[7]), -(i[2] + i[5] + i[8]))
-            put_strided3(own.push, u + 9 * stride, stride, last)
+            put3(own.push, u + 9 * stride, stride, last)
         else:
-            l = strided3(x, u, stride)
+            l = get3(x, u, stride)
             for e in range(get(own.entries, u)):
                 j = strided9(own.numbers, (3 + 9 * e) * stride + u, stride)
                 f0 = j[0] * l[0] + j[3] * l[1] + j[6] * l[2]
                 f1 = j[1] * l[0] + j[4] * l[1] + j[7] * l[2]
                 f2 = j[2] * l[0] + j[5] * l[1] + j[8] * l[2]
-                put_strided3(own.push, 3 * e * stride + u, stride, (f0, f1, f2))
+                put3(own.push, 3 * e * stride + u, stride, (f0, f1, f2))
         u += cuda.blockDim.x
 
 
 @device
 def set_velocity(own, k, f):
     """The velocity of a triple that all pushes on it make."""
-    m, n = triple_at(own.mass, 6 * k), triple_at(own.mass, 6 * k + 3)
+    m, n = get3(own.mass, 6 * k, 1), get3(own.mass, 6 * k + 3, 1)
     v = symmetric_multiply_vector((m[0], m[1], m[2], n[0], n[1], n[2]), f)
-    put_strided3(own.velocity, 3 * k, 1, v)
+    put3(own.velocity, 3 * k, 1, v)
 
 
 @device
@@ -90,12 +90,12 @@ def sum_up(own, half):
         if k < own.sizes[3]:
             j, last = get(own.push_start, k) + lane, get(own.push_start, k + 1)
             while j < last:
-                f = strided3(own.push, get(own.pushes, j), stride)
+                f = get3(own.push, get(own.pushes, j), stride)
                 f0, f1, f2 = f0 + f[0], f1 + f[1], f2 + f[2]
                 j += lanes
         f = lanes_sum3((f0, f1, f2), lanes)
         if lane == 0 and k < own.sizes[4]:
-            put_strided3(own.exchange, 3 * (half * own.sizes[6] + own.sizes[5] + k), 1, f)
+            put3(own.exchange, 3 * (half * own.sizes[6] + own.sizes[5] + k), 1, f)
         elif lane == 0 and k < own.sizes[3]:
             set_velocity(own, k, f)
         thread += cuda.blockDim.x
@@ -113,7 +113,7 @@ def take_common(own, half, first):
         if k < own.sizes[4]:
             j, last = get(own.mate_start, k) + lane, get(own.mate_start, k + 1)
             while j < last:
-                f = triple_at(own.exchange, 3 * (half * own.sizes[6] + get(own.mates, j)))
+                f = get3(own.exchange, 3 * (half * own.sizes[6] + get(own.mates, j)), 1)
                 f0, f1, f2 = f0 + f[0], f1 + f[1], f2 + f[2]
                 j += SHARE
         f = lanes_sum3((f0, f1, f2), SHARE)
@@ -125,7 +125,7 @@ def take_common(own, half, first):
 @device
 def difference(own, at, last):
     """The velocity of the triple of an entry, less another."""
-    v = triple_at(own.velocity, 3 * get(own.spots, at))
+    v = get3(own.velocity, 3 * get(own.spots, at), 1)
     return v[0] - last[0], v[1] - last[1], v[2] - last[2]
 
 
@@ -133,13 +133,13 @@ def difference(own, at, last):
 def element_product(own, u, x):
     """scale (J velocity + R scale x) of an element."""
     stride = own.sizes[1]
-    last = triple_at(own.velocity, 3 * get(own.spots, 3 * stride + u))
+    last = get3(own.velocity, 3 * get(own.spots, 3 * stride + u), 1)
     d0, d1, d2 = difference(own, u, last), difference(own, stride + u, last), difference(own, 2 * stride + u, last)
     moving = element_gradient(d0, d1, d2, strided9(own.numbers, u, stride))
     e = strain_rate(moving, strided9(own.numbers, 9 * stride + u, stride), own.basis)
     single, coupled = get(own.numbers, 24 * stride + u), get(own.numbers, 25 * stride + u)
     r = element_compliance(scaled6(own, x, u), single, coupled, own.ones)
-    p, q = strided3(own.numbers, 18 * stride + u, stride), strided3(own.numbers, 21 * stride + u, stride)
+    p, q = get3(own.numbers, 18 * stride + u, stride), get3(own.numbers, 21 * stride + u, stride)
     first = (p[0] * (e[0] + r[0]), p[1] * (e[1] + r[1]), p[2] * (e[2] + r[2]))
     return first, (q[0] * (e[3] + r[3]), q[1] * (e[4] + r[4]), q[2] * (e[5] + r[5]))
 
@@ -148,10 +148,10 @@ def element_product(own, u, x):
 def row_product(own, u, x):
     """scale (J velocity + R scale x) of a row block."""
     stride = own.sizes[1]
-    c, l = strided3(own.numbers, u, stride), strided3(x, u, stride)
+    c, l = get3(own.numbers, u, stride), get3(x, u, stride)
     t0, t1, t2 = c[0] * l[0], c[1] * l[1], c[2] * l[2]
     for e in range(get(own.entries, u)):
-        v = triple_at(own.velocity, 3 * get(own.spots, e * stride + u))
+        v = get3(own.velocity, 3 * get(own.spots, e * stride + u), 1)
         j = strided9(own.numbers, (3 + 9 * e) * stride + u, stride)
         t0 += j[0] * v[0] + j[1] * v[1] + j[2] * v[2]
         t1 += j[3] * v[0] + j[4] * v[1] + j[5] * v[2]
@@ -173,9 +173,9 @@ def apply(own, x, out, flags, epoch):
     while u < own.sizes[0]:
         if get(own.place, u) < own.sizes[2]:
             first, second = element_product(own, u, x)
-            put_strided3(out, u, stride, first)
-            put_strided3(out, u + 3 * stride, stride, second)
+            put3(out, u, stride, first)
+            put3(out, u + 3 * stride, stride, second)
         else:
-            put_strided3(out, u, stride, row_product(own, u, x))
+            put3(out, u, stride, row_product(own, u, x))
         u += cuda.blockDim.x
     return epoch

@@ -27,20 +27,6 @@ ESTIMATE_FORCING, MOST_PASSES = 0.2, 2000
 
 
 @device
-def get3(mine, at, stride):
-    """Three numbers of shared memory, a stride apart."""
-    return (get(mine, at), get(mine, at + stride), get(mine, at + 2 * stride))
-
-
-@device
-def put3(mine, at, stride, v):
-    """The same, written."""
-    put(mine, at, v[0])
-    put(mine, at + stride, v[1])
-    put(mine, at + 2 * stride, v[2])
-
-
-@device
 def dot3(a, b):
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -20,16 +20,26 @@ from pliant.kernels.cuda.pcg import (
     SZ,
     dot3,
     free_part,
-    get3,
     go_on,
     make_coarse_correction,
     make_meet,
     make_reduce_out,
-    put3,
 )
 from pliant.kernels.cuda.ptx import store4
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import cross3, device, get, lanes_sum3, load3, node_place, put, store3, warp_sum
+from pliant.kernels.cuda.warp import (
+    cross3,
+    device,
+    get,
+    get3,
+    lanes_sum3,
+    load3,
+    node_place,
+    put,
+    put3,
+    store3,
+    warp_sum,
+)
 
 
 @cache

@@ -30,6 +30,20 @@ def put(a, at, value):
 
 
 @device
+def get3(a, at, stride):
+    """Three numbers, a stride apart."""
+    return (get(a, at), get(a, at + stride), get(a, at + 2 * stride))
+
+
+@device
+def put3(a, at, stride, v):
+    """The same, written."""
+    put(a, at, v[0])
+    put(a, at + stride, v[1])
+    put(a, at + 2 * stride, v[2])
+
+
+@device
 def load3(a, at):
     """Three components of a lane."""
     return (a[uint64(at)], a[uint64(at + 32)], a[uint64(at + 64)])

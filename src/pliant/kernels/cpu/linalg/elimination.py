@@ -7,27 +7,27 @@ from pliant.jit import kernel
 
 
 @kernel
+def _solve_row(a, i, first, last, x_inout):
+    """Row i of x (n, k) less those from first to last times the factors, and over the pivot, whose inverse stands
+    there."""
+    row = x_inout[i]
+    for k in range(first, last):
+        factor, other = a[i, k], x_inout[k]
+        if factor != 0.0:
+            for c in range(row.shape[0]):
+                row[c] -= factor * other[c]
+    for c in range(row.shape[0]):
+        row[c] *= a[i, i]
+
+
+@kernel
 def solve_columns(a, x_inout):
     """x (n, k) = A^-1 x with the factors (n, n) of `dense.factorise_lower`."""
-    n, columns = x_inout.shape
+    n = x_inout.shape[0]
     for i in range(n):
-        row = x_inout[i]
-        for k in range(i):
-            factor, other = a[i, k], x_inout[k]
-            if factor != 0.0:
-                for c in range(columns):
-                    row[c] -= factor * other[c]
-        for c in range(columns):
-            row[c] *= a[i, i]
+        _solve_row(a, i, 0, i, x_inout)
     for i in range(n - 1, -1, -1):
-        row = x_inout[i]
-        for k in range(i + 1, n):
-            factor, other = a[i, k], x_inout[k]
-            if factor != 0.0:
-                for c in range(columns):
-                    row[c] -= factor * other[c]
-        for c in range(columns):
-            row[c] *= a[i, i]
+        _solve_row(a, i, i + 1, n, x_inout)
 
 
 @kernel
