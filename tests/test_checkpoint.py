@@ -144,3 +144,11 @@ def test_files_that_are_no_checkpoints(stored, tmp_path):
     for path in (text, cut, flipped, other):
         with pytest.raises(pl.SceneError, match=f"{path.name}.*checkpoint"):
             read_checkpoint(path)
+
+
+def test_an_unknown_device_is_no_damage_of_the_file(tmp_path):
+    scene = pl.Scene()
+    scene.add_rigid(pl.Sphere(0.1), density=1000)
+    scene.simulate(1 / 60).save(tmp_path / "ball.npz")
+    with pytest.raises(pl.SceneError, match=r"^device 'gpu' is not available; there are 'cpu' and 'cuda'$"):
+        pl.resume(tmp_path / "ball.npz", device="gpu")

@@ -17,7 +17,7 @@ import numpy as np
 
 from pliant import scene_file
 from pliant._version import __version__
-from pliant.checks import file_path, shown
+from pliant.checks import device_name, file_path, shown
 from pliant.errors import DeviceError, PliantError, SceneError
 from pliant.files import write_atomically
 from pliant.meshes import TetMesh, TriMesh
@@ -101,6 +101,8 @@ def read_checkpoint(path: str | os.PathLike, device: str | None = None) -> Simul
     """The simulation in a checkpoint, ready to go on, on the device that it was on or on another; SceneError for
     anything else than a whole checkpoint."""
     path = file_path(path)
+    if device is not None:
+        device_name(device)
     arrays = _read_arrays(path)
     with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         file = _read_scene(path, Path(folder), arrays)
@@ -110,6 +112,8 @@ def read_checkpoint(path: str | os.PathLike, device: str | None = None) -> Simul
     except DeviceError as error:
         raise DeviceError(f"{path}: {error}; pliant.resume(path, device='cpu') goes on without one") from None
     except PliantError as error:
+        if device not in (None, file.run.device):
+            raise SceneError(f"{path}: its scene cannot be simulated on device {device!r}: {error}") from None
         raise SceneError(f"{path}: the checkpoint is damaged, its scene cannot be simulated: {error}") from None
     _restore(sim, arrays, path)
     return sim
