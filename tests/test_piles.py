@@ -6,18 +6,21 @@ import pytest
 from pliant.benchmarks.pile import rigid_pile
 from pliant.kernels.device import HOST
 from pliant.kernels.lanes import LANES
+from pliant.solve.newton import minimise
+from pliant.solve.newton.sweeping import sweep
 
 
-def test_a_pile_that_comes_down_converges_in_every_step():
+def test_a_pile_that_comes_down_converges_in_every_step(monkeypatch):
+    swept = []
+    monkeypatch.setattr(minimise, "sweep", lambda *given: swept.append(sweep(*given)) or swept[-1])
     sim = rigid_pile(24).simulate(dt=1 / 60)
-    last, swept = sim.energy().total, 0
+    last = sim.energy().total
     for _ in range(45):
         sim.step()
         assert sim.info.converged and sim.info.imbalance <= 0.2
-        swept += sim.info.newton_iterations > 12
         assert sim.energy().total <= last + 1e-3 * abs(last)
         last = sim.energy().total
-    assert swept  # or nothing here was tried
+    assert len(swept) > 20  # or nothing here was tried
     assert sim.contacts.gaps.min() > -2e-4
     forces, normal = sim.contacts.forces, sim.contacts.normals
     along = np.einsum("ij,ij->i", forces, normal)

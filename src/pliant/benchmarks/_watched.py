@@ -7,10 +7,10 @@ import numpy as np
 import pliant as pl
 
 
-def watched(label: str, scene: pl.Scene, seconds: float, step: float = 1 / 60, **more) -> dict:
+def watched(label: str, scene: pl.Scene, seconds: float, step: float = 1 / 60, solver=None, **more) -> dict:
     """One case of a benchmark: what `seconds` in steps of `step` [s] take; compilation happens beforehand."""
-    scene.simulate(dt=step).step(2)
-    sim = scene.simulate(dt=step)
+    scene.simulate(dt=step, solver=solver).step(2)
+    sim = scene.simulate(dt=step, solver=solver)
     times, newton, linear, unconverged, parts, gaps, touching = [], [], [], 0, 0, [], []
     for _ in range(round(seconds / step)):
         start = time.perf_counter()

@@ -63,7 +63,8 @@ class Newton(Checked):
     """The primal solver: Newton's method on the incremental potential of a step (S 4.4); converged, for any law.
 
     tolerance: stop after a correction of at most this part of the step's motion, in the energy norm (no units, no
-    dependence on the mesh); what is left after it is of the order of its square. max_iterations: 1 makes it linearly
+    dependence on the mesh); what is left after it is of the order of its square; and what touches penetrates by at most
+    1e-3 of its size, or a tenth of the tolerance if that is more. max_iterations: 1 makes it linearly
     implicit. linear: how the linear systems are solved, "cholesky" (block L D L^T), "pcg" (conjugate gradients in
     float32 with two levels of preconditioning), "jacobi" (with one), "matrix-free" (the same, products straight from
     the elements: least memory), "superlu" (SciPy's), "pardiso" (MKL's, extra `mkl`), or "auto": "cholesky" for small

@@ -59,62 +59,78 @@ def _inverse(block, out):
 
 
 @kernel
-def _touch(block, inverse, friction, lack0, lack1, lack2, n, a, b):
+def _touch(k, block, inverse, steps, friction, lack0, lack1, lack2, n, a, b):
     """Impulses of a contact whose rates lack (lack0, lack1, lack2) with impulses (n, a, b): it opens, sticks or
-    slides."""
+    slides. steps (n, 2): of normal impulses and of tangential ones, for a rate of 1 m/s."""
     if friction == 0.0:
-        return max(n + lack0 / block[0, 0], 0.0), 0.0, 0.0
-    stuck = n + inverse[0, 0] * lack0 + inverse[0, 1] * lack1 + inverse[0, 2] * lack2
-    first = a + inverse[0, 1] * lack0 + inverse[1, 1] * lack1 + inverse[1, 2] * lack2
-    second = b + inverse[0, 2] * lack0 + inverse[1, 2] * lack1 + inverse[2, 2] * lack2
+        return max(n + lack0 * steps[k, 0], 0.0), 0.0, 0.0
+    i00, i01, i02, i12 = inverse[k, 0, 0], inverse[k, 0, 1], inverse[k, 0, 2], inverse[k, 1, 2]
+    stuck = n + i00 * lack0 + i01 * lack1 + i02 * lack2
+    first = a + i01 * lack0 + inverse[k, 1, 1] * lack1 + i12 * lack2
+    second = b + i02 * lack0 + i12 * lack1 + inverse[k, 2, 2] * lack2
     limit = friction * stuck
-    if inverse[0, 0] > 0.0 and limit > 0.0 and first * first + second * second <= limit * limit:
+    if i00 > 0.0 and limit > 0.0 and first * first + second * second <= limit * limit:
         return stuck, first, second
-    step = 1.0 / (max(block[1, 1], block[2, 2]) + abs(block[1, 2]))
-    per_normal = 1.0 / block[0, 0]
+    per_normal, step = steps[k, 0], steps[k, 1]
+    w01, w02, w11, w12, w22 = block[k, 0, 1], block[k, 0, 2], block[k, 1, 1], block[k, 1, 2], block[k, 2, 2]
     n0, a0, b0 = n, a, b
     for _ in range(LOCAL_PASSES):
         d1, d2 = a - a0, b - b0
-        n = max(n0 + (lack0 - block[0, 1] * d1 - block[0, 2] * d2) * per_normal, 0.0)
+        n = max(n0 + (lack0 - w01 * d1 - w02 * d2) * per_normal, 0.0)
         d0 = n - n0
-        a += step * (lack1 - block[0, 1] * d0 - block[1, 1] * d1 - block[1, 2] * d2)
-        b += step * (lack2 - block[0, 2] * d0 - block[1, 2] * d1 - block[2, 2] * d2)
-        size, limit = math.sqrt(a * a + b * b), friction * n
-        if size > limit:
-            a, b = a * limit / size, b * limit / size
+        a += step * (lack1 - w01 * d0 - w11 * d1 - w12 * d2)
+        b += step * (lack2 - w02 * d0 - w12 * d1 - w22 * d2)
+        square, limit = a * a + b * b, friction * n
+        if square > limit * limit:
+            shrink = limit / math.sqrt(square)
+            a, b = a * shrink, b * shrink
     return n, a, b
 
 
 @kernel
-def _sweep(order, triple, jacobian, kick, block, inverse, target, compliance, friction, impulse_inout, u_inout):
+def _lack(k, row, target, jacobian, compliance, v, impulse):
+    """What the rate of a row lacks, for velocities v (12,) and its impulse; three sums at a time, for each waits for
+    itself. (No views of arrays here: counting who holds them takes longer than the sums.)"""
+    a = jacobian[k, row, 0] * v[0] + jacobian[k, row, 3] * v[3]
+    b = jacobian[k, row, 1] * v[1] + jacobian[k, row, 4] * v[4]
+    c = jacobian[k, row, 2] * v[2] + jacobian[k, row, 5] * v[5]
+    a += jacobian[k, row, 6] * v[6] + jacobian[k, row, 9] * v[9]
+    b += jacobian[k, row, 7] * v[7] + jacobian[k, row, 10] * v[10]
+    c += jacobian[k, row, 8] * v[8] + jacobian[k, row, 11] * v[11]
+    return target[k, row] - (a + b + c) - compliance[k, row] * impulse
+
+
+@kernel
+def _sweep(order, triple, jacobian, kick, block, inverse, steps, target, compliance, friction, impulse_inout, u_inout):
     """One pass over all blocks; the square of what changed, as an energy [J]."""
-    v, rate = np.zeros(3 * TRIPLES), np.zeros(3)
-    moved = 0.0
-    for turn in range(block.shape[0]):
-        k = turn if order > 0 else block.shape[0] - 1 - turn
+    v = np.zeros(3 * TRIPLES)
+    moved, count = 0.0, block.shape[0]
+    for turn in range(count):
+        k = turn if order > 0 else count - 1 - turn
         if block[k, 0, 0] == 0.0:
             continue
         for i in range(TRIPLES):
-            for c in range(3):
-                v[3 * i + c] = u_inout[triple[k, i], c]
+            t = triple[k, i]
+            v[3 * i], v[3 * i + 1], v[3 * i + 2] = u_inout[t, 0], u_inout[t, 1], u_inout[t, 2]
         l0, l1, l2 = impulse_inout[k, 0], impulse_inout[k, 1], impulse_inout[k, 2]
-        for row in range(3):
-            total = 0.0
-            for c in range(3 * TRIPLES):
-                total += jacobian[k, row, c] * v[c]
-            rate[row] = target[k, row] - total - compliance[k, row] * impulse_inout[k, row]
-        w = block[k]
-        n, a, b = _touch(w, inverse[k], friction[k], rate[0], rate[1], rate[2], l0, l1, l2)
+        lack = _lack(k, 0, target, jacobian, compliance, v, l0)
+        if l0 == 0.0 and lack <= 0.0:  # open, and it stays so
+            continue
+        first = _lack(k, 1, target, jacobian, compliance, v, l1)
+        second = _lack(k, 2, target, jacobian, compliance, v, l2)
+        n, a, b = _touch(k, block, inverse, steps, friction[k], lack, first, second, l0, l1, l2)
         d0, d1, d2 = n - l0, a - l1, b - l2
         if d0 == 0.0 and d1 == 0.0 and d2 == 0.0:
             continue
         impulse_inout[k, 0], impulse_inout[k, 1], impulse_inout[k, 2] = n, a, b
-        moved += d0 * d0 * w[0, 0] + d1 * d1 * w[1, 1] + d2 * d2 * w[2, 2]
+        moved += d0 * d0 * block[k, 0, 0] + d1 * d1 * block[k, 1, 1] + d2 * d2 * block[k, 2, 2]
         for c in range(3 * TRIPLES):
             v[c] = kick[k, 0, c] * d0 + kick[k, 1, c] * d1 + kick[k, 2, c] * d2
         for i in range(TRIPLES):
-            for c in range(3):
-                u_inout[triple[k, i], c] += v[3 * i + c]
+            t = triple[k, i]
+            u_inout[t, 0] += v[3 * i]
+            u_inout[t, 1] += v[3 * i + 1]
+            u_inout[t, 2] += v[3 * i + 2]
     return moved
 
 
@@ -140,7 +156,7 @@ def sweep_contacts(
     """
     count = (start.shape[0] - 1) * LANES
     triple, block = np.zeros((count, TRIPLES), np.int64), np.zeros((count, 3, 3))
-    inverse = np.zeros((count, 3, 3))
+    inverse, steps = np.zeros((count, 3, 3)), np.zeros((count, 2))
     jac, kick = np.zeros((count, 3, 3 * TRIPLES)), np.zeros((count, 3, 3 * TRIPLES))
     aims, soft, rough, impulse = np.empty((count, 3)), np.empty((count, 3)), np.empty(count), np.empty((count, 3))
     for k in range(count):
@@ -148,6 +164,9 @@ def sweep_contacts(
         _gather(start, triples, jacobian, inverse_mass, compliance, s, lane, triple[k], jac[k], kick[k], block[k])
         rough[k] = friction[s, lane]
         _inverse(block[k], inverse[k])
+        own = block[k]
+        if own[0, 0] > 0.0:
+            steps[k, 0], steps[k, 1] = 1.0 / own[0, 0], 1.0 / (max(own[1, 1], own[2, 2]) + abs(own[1, 2]))
         for row in range(3):
             aims[k, row], soft[k, row] = target[s, row, lane], compliance[s, row, lane]
             impulse[k, row] = impulse_inout[s, row, lane]
@@ -157,7 +176,9 @@ def sweep_contacts(
     u_before, u_along = u_inout.copy(), np.zeros_like(u_inout)
     last, moved, sweeps = np.inf, np.inf, 0
     while sweeps < most and moved > tolerance:
-        moved = _sweep(1 - 2 * (sweeps % 2), triple, jac, kick, block, inverse, aims, soft, rough, impulse, u_inout)
+        moved = _sweep(
+            1 - 2 * (sweeps % 2), triple, jac, kick, block, inverse, steps, aims, soft, rough, impulse, u_inout
+        )
         sweeps += 1
         if moved > tolerance and sweeps < most:
             share = moved / last if moved < last else 0.0

@@ -25,11 +25,13 @@ WHOLE = 0.25
 MOST_TOUCHES = 16
 # How often they are looked for with soft bodies before that, and residuals, relative to the tolerance, with which.
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
-# Penetration, relative to the size of what touches, that a converged step may leave.
-PENETRATION = 1e-3
-# Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end; and relative to what is
-# left to correct, while that is large.
-SWEPT, LOOSELY = 0.1, 0.1
+# Penetration, relative to the size of what touches, that a converged step may leave: so much, or so much of the
+# tolerance, where that is more.
+PENETRATION, OF_TOLERANCE = 1e-3, 0.1
+# Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end, the part of it each time
+# that all is well but for what penetrates; and relative to what is left to correct, while that is
+# large.
+SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
@@ -80,7 +82,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, loosely = _Trend(), 0, 0
+    trend, touches, deep, loosely = _Trend(), 0, 0, 0
     for iteration in range(max_iterations):
         exact = iteration > 0 and info.residual < NEAR
         _assemble(potential, system, exact, first=iteration == 0)
@@ -114,8 +116,8 @@ def minimise(
             point = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
             point, fits = balanced(potential, system, criterion, point, info, tolerance)
             if fits:
-                point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale)
-                touches += 1
+                point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
+                touches, deep = touches + 1, deep + (info.residual <= tolerance)
                 info.unsettled = touches == MOST_TOUCHES and not info.converged
                 if info.converged or info.unsettled:
                     break
@@ -127,7 +129,7 @@ def minimise(
             last, trend = None, _Trend()
             continue
         last = found.size
-        swept = _swept(potential, system, point, info, tolerance, scale)
+        swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
         elif lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
@@ -137,7 +139,14 @@ def minimise(
 
 
 def _met(
-    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float, scale: float
+    potential: Increment,
+    system,
+    criterion: StepCriterion,
+    point: Point,
+    info: Info,
+    tolerance: float,
+    scale: float,
+    deep: int,
 ) -> tuple[Point, bool]:
     """The point with the contacts that there are where it leads, and whether these are met as well: there is little
     left to correct, nothing meets on its way there, nothing penetrates by much."""
@@ -146,7 +155,7 @@ def _met(
     point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
     if potential.clear and not len(potential.problem.rows.contacts):
         return point, True
-    swept, gone = _swept(potential, system, point, info, tolerance, scale), 0.0
+    swept, gone = _swept(potential, system, point, info, tolerance, scale, deep), 0.0
     if swept is not None:
         point, gone = swept, criterion.square(potential.mass, swept.u - point.u)
     left, products = _left_to_correct(system, point.gradient)
@@ -157,16 +166,18 @@ def _met(
     early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE
     if info.residual > tolerance or (early and not criterion.fits(point.u, info, tolerance, False)):
         return point, False
-    if potential.clear and potential.penetration(point.u) <= PENETRATION:
+    if potential.clear and potential.penetration(point.u) <= max(PENETRATION, OF_TOLERANCE * tolerance):
         return point, True
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
 
 
-def _swept(potential: Increment, system, point: Point, info: Info, tolerance: float, scale: float) -> Point | None:
+def _swept(
+    potential: Increment, system, point: Point, info: Info, tolerance: float, scale: float, deep: int
+) -> Point | None:
     """Where sweeps over contacts lead, in steps for which Newton's method takes long; None where there are none."""
     if info.newton_iterations < system.patience or not may_sweep(potential):
         return None
-    u, sweeps = sweep(potential, (SWEPT * max(tolerance, LOOSELY * info.residual)) ** 2 * scale)
+    u, sweeps = sweep(potential, (SWEPT * STRICTER**deep * max(tolerance, LOOSELY * info.residual)) ** 2 * scale)
     info.iterations += sweeps
     return Point(u, *potential.evaluate(u))
 

@@ -32,7 +32,7 @@ PARALLEL_SLICES = 96
 class PrimalSystem:
     """The matrix of a model, with its pattern; `linear`: as in pliant.Newton. `dot` is that of triples (n, 3)."""
 
-    patience = 3  # iterations before sweeps over contacts
+    patience = 1  # iterations before sweeps over contacts
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
