@@ -44,7 +44,7 @@ test-slow: $(STAMP)
 # what needs an NVIDIA GPU, with the extra `cuda`; elsewhere it is skipped with one message a file
 test-cuda: $(STAMP)
 	$(BIN)/python -m pip install --quiet -e ".[cuda]"
-	$(BIN)/python -m pytest tests/test_cuda_formulas.py tests/test_cuda_host.py tests/test_cuda_kernels.py tests/test_cuda_steps.py tests/test_cuda_solvers.py tests/test_cuda_rows.py tests/test_cuda_driven.py tests/test_many_host.py tests/test_many_cuda.py
+	$(BIN)/python -m pytest tests/test_cuda_formulas.py tests/test_cuda_host.py tests/test_cuda_kernels.py tests/test_cuda_steps.py tests/test_cuda_solvers.py tests/test_cuda_rows.py tests/test_cuda_driven.py tests/test_cuda_places.py tests/test_many_host.py tests/test_many_cuda.py
 
 # random scenes: PLIANT_SCENES of them (500) from PLIANT_SEED (0) on
 test-random: $(STAMP)

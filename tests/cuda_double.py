@@ -55,6 +55,15 @@ class Double:
     def upload_plastic(self, strain, gradients):
         raise NotImplementedError("the double has no plastic elements: scenes with plasticity are compared on a GPU")
 
+    def pull_back(self, tets, more):
+        """Bodies of which any element is pulled back are tangled."""
+        tangled = np.zeros(len(self.model.soft_names))
+        for own, given in zip(tet_sets(self.model) + other_sets(self.model), [*tets, *more]):
+            ends = np.cumsum([part.count for part in own.parts])
+            for part, end in zip(own.parts, ends):
+                tangled[part.body] = given is not None and given[0][end - part.count : end].all()
+        self.potential.take_laws(tangled)
+
     def evaluate(self, x, v):
         energy, power, force = self.potential.evaluate(x, v)
         return energy, power, int(self.potential.inverted(x).sum()), force

@@ -108,6 +108,37 @@ def many_kinds() -> pl.Scene:
     return scene
 
 
+def three_blocks(floor: bool, ten: bool = False) -> tuple[pl.Scene, list]:
+    """Blocks of two laws held at one end, the first two of one set; they touch nothing unless there is a floor. ten:
+    another of tets of ten nodes."""
+    scene, bodies = pl.Scene(), []
+    laws = ["corotated", "corotated", "neohookean"] + ten * ["stable_neohookean"]
+    for k, law in enumerate(laws):
+        mesh = pl.meshes.box((0.2, 0.1, 0.1), cells=(2, 1, 1) if k == 3 else (3, 2, 2))
+        material = getattr(pl.Material, law)(1e5, 0.3, 1000.0, mass_damping=5.0)
+        own = mesh.quadratic() if k == 3 else mesh
+        body = scene.add_soft(own, material, position=(0, 0.2 * k, 0.3), name=f"{law} {k}", collide=floor)
+        body.pin(body.nodes.x < 1e-9)
+        bodies.append(body)
+    if floor:
+        scene.add_rigid(pl.Plane(), static=True)
+    return scene, bodies
+
+
+def press_through(sim, body) -> None:
+    """Press the free end of a block into it, so that elements there are inside out."""
+    x = sim.positions(body).copy()
+    x[x[:, 0] > 0.199, 0] = 0.08
+    x[np.isclose(x[:, 0], 0.15), 0] = 0.09  # nodes between those of tets of ten nodes
+    sim.set_positions(body, x)
+
+
+def upright(body, x: np.ndarray) -> bool:
+    """Whether no element of a body with nodes at x (n, 3) is inside out."""
+    sides = [points[body.mesh.tets[:, :3]] - points[body.mesh.tets[:, 3:4]] for points in (x, body.nodes.positions)]
+    return bool(np.all(np.linalg.det(sides[0]) * np.linalg.det(sides[1]) > 0))
+
+
 ROW_SCENES = {
     scene.__name__: scene
     for scene in (

@@ -1,5 +1,10 @@
 """What of the device "cuda" is found on the host: who owns what of a dual operator, and small dense systems."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -107,6 +112,14 @@ def test_small_dense_systems_are_those_of_a_library():
     assert HOST.linalg.dense.factorise_lower(factors)
     HOST.linalg.elimination.solve_columns(factors, right)
     assert np.abs(right - answer).max() < 1e-9 * np.abs(answer).max()
+
+
+def test_the_coarse_inverse_in_the_simulator():
+    """By one block of threads, whose pivots come in several blocks; motions that are none are left out."""
+    settings = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    command = [sys.executable, str(Path(__file__).parent / "cuda_inverse_simulated.py")]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "simulated" in done.stdout, done.stderr
 
 
 @pytest.mark.skipif(not WHY_NOT, reason="there is a GPU here")

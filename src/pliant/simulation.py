@@ -1,7 +1,5 @@
 """A running simulation: stepping, reading, setting, saving."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -36,6 +34,23 @@ from pliant.threads import Threads, Untouched
 PRECISIONS = ("float32", "float64")
 CHANGING = ("state", "info", "model", "motors", "working_solver", "thread_choice")
 """What of a simulation is assigned after it was made."""
+
+
+class _Alone:
+    """Take one step at a time."""
+
+    def __init__(self, lock: Lock):
+        self.lock = lock
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(blocking=False):
+            raise SceneError(
+                "this simulation is in the midst of a step, taken by another thread or by what called this function; "
+                "its steps come one after the other"
+            )
+
+    def __exit__(self, *error) -> None:
+        self.lock.release()
 
 
 class Simulation(FieldReaders):
@@ -89,7 +104,7 @@ class Simulation(FieldReaders):
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
         self.check_unchanged()
         for _ in range(whole(n, "the number of steps", 0)):
-            with self._alone():
+            with _Alone(self._stepping):
                 before = self.state.crossing
                 step = partial(advance, self.model, self.state, self.working_solver, self.dt)
                 state, info = self.thread_choice.run(step)
@@ -98,19 +113,6 @@ class Simulation(FieldReaders):
                 self.state, self.info = state, info
             warn_of_crossings(self.model, before, self.state.crossing)
         return self
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Take one step at a time."""
-        if not self._stepping.acquire(blocking=False):
-            raise SceneError(
-                "this simulation is in the midst of a step, taken by another thread or by what called this function; "
-                "its steps come one after the other"
-            )
-        try:
-            yield
-        finally:
-            self._stepping.release()
 
     def __reduce__(self):
         raise SceneError(

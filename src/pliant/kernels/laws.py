@@ -66,6 +66,15 @@ class Neohookean(NamedTuple):
     mu: np.ndarray
 
 
+class PulledBack(NamedTuple):
+    """A law of a set of which some bodies are turned inside out: where `pulled` (groups, LANES) is 1, elements follow
+    mu |F - R|^2 with mu (groups, LANES) [Pa], elsewhere their own law."""
+
+    own: tuple
+    mu: np.ndarray
+    pulled: np.ndarray
+
+
 class Law(NamedTuple):
     """One law: the tuple of its parameters, its three formulas of the principal stretches, and what solvers must know.
 
@@ -125,6 +134,15 @@ def stiffness_moduli(law, s, group, lane):
 def law_formula(law, number: int):
     """The law's formula with its parameters filled in: (law, s, group, lane) -> value; None for no law of ours."""
     kind = getattr(law, "instance_class", None)
+    if kind is PulledBack:
+        own, pull = law_formula(law.types[0], number), FORMULAS[Arap][number]
+
+        def either(law, s, group, lane):
+            if law.pulled[group, lane] > 0.0:
+                return pull(s, 0.0, law.mu[group, lane])
+            return own(law.own, s, group, lane)
+
+        return formula(either)
     if kind not in FORMULAS:
         return None
     function = FORMULAS[kind][number]

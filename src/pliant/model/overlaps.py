@@ -40,6 +40,8 @@ def crossing_pairs(model, state) -> np.ndarray:
 
 def warn_of_crossings(model, before: np.ndarray, now: np.ndarray) -> None:
     """Say which pairs cross now and did not before."""
+    if now is before:
+        return
     known = {tuple(pair) for pair in before.tolist()}
     new = [tuple(pair) for pair in now.tolist() if tuple(pair) not in known]
     if new:

@@ -29,7 +29,7 @@ class Described:
                     f"a scene has bodies, added with add_..., and joints, added with join, not {shown(thing)}"
                 )
         self.scene, self.kept = scene, scene.as_it_is()
-        self.whole = _whole(scene)
+        self.whole, self.parts = _whole(scene), _parts(scene)
         points = (point for rod in scene.rods for point in rod)
         self.things = [(thing, _values(thing)) for thing in (*scene.bodies, *points, *scene.joints)]
         self._note()
@@ -51,6 +51,9 @@ class Described:
     def difference(self) -> str:
         """What has changed, in words; empty where nothing has."""
         for scene in (self.scene, self.kept):
+            parts = _parts(scene)
+            if len(parts) == len(self.parts) and all(map(is_, parts, self.parts)):
+                continue
             for (what, before), after in zip(self.whole.items(), _whole(scene).values()):
                 if len(before) != len(after):
                     return f"it has {len(after)} {what}, and had {len(before)}"
@@ -64,6 +67,11 @@ class Described:
                 return _difference(thing, before)
         self._note()
         return ""
+
+
+def _parts(scene: Scene) -> tuple:
+    """All that a scene holds itself, for a quick look."""
+    return (scene.gravity, scene.overlaps, *scene.bodies, *scene.joints, *scene._rules.values())
 
 
 def _whole(scene: Scene) -> dict[str, tuple]:

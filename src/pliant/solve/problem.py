@@ -111,7 +111,7 @@ class Solution:
     what the velocities say. internal (n, 3) [N]: forces of elements and following pressures at u, with the sign of a
     gradient, where the solver has just evaluated them. joint_rate (joint slices, 3, LANES): rates of joints that are
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
-    the problem's.
+    the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
     """
 
     u: np.ndarray
@@ -125,6 +125,7 @@ class Solution:
     joint_rate: np.ndarray | None = None
     table: Rows | None = None
     rows: StepRows | None = None
+    predicted: np.ndarray | None = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:

@@ -28,7 +28,8 @@ def residual(problem: Problem, solution: Solution, equations: str) -> float:
     if table.slices:
         kernels.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
     internal = _internal_forces(problem, solution, equations)
-    motion = (problem.mass, solution.u, problem.prediction.u, problem.before)
+    predicted = problem.prediction.u if solution.predicted is None else solution.predicted
+    motion = (problem.mass, solution.u, predicted, problem.before)
     with np.errstate(over="ignore"):  # of a step that ran away
         balance, *parts = kernels.balance.balance_squares(*motion, internal, h, rows, weight)
         errors = _row_errors(problem, solution, weight)

@@ -91,8 +91,11 @@ def _crossed(model: Model, state: State, new: State, solver, info: Info) -> Stat
 
 
 def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
-    """One step of what lies on a device: its solver takes it as a whole."""
-    new, info = solver.advance(model, state, h)
+    """One step of what lies on a device: its solver takes it as a whole, or leaves it to its stand-in."""
+    found = solver.advance(model, state, h)
+    if found is None:
+        return advance(model, replace(state, crossing=crossing_pairs(model, state)), solver.stand_in, h)
+    new, info = found
     if not info.converged:
         predicted = new.v - new.memory[solver.name]["change"]
         check_motion(model, state, h, new.v, predicted, info)

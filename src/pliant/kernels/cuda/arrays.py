@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.kernels.cuda import coarse, elements, exchange
+from pliant.kernels.cuda import coarse_inverse, elements, exchange
 from pliant.kernels.cuda import codes as c
 from pliant.kernels.cuda.kinds import put_others
 from pliant.kernels.cuda.layout import WARP, Layout, grouped, inverse_width, ungrouped
 from pliant.kernels.cuda.room import Room
+from pliant.kernels.cuda.set_law import SetLaw
 from pliant.kernels.cuda.solving import make_solve
+from pliant.kernels.cuda.toolkit import find_gpu
 from pliant.kernels.cuda.views import DeviceArray, OnDevice
 
+# Shared memory that the inverse of the coarse matrix takes beside its rows, at most [bytes].
+FIXED_SHARED = 16384
 # Most blocks of the sums over nodes.
 NODE_BLOCKS = 528
 
@@ -48,6 +52,13 @@ class NodeData:
     vectors: int
 
 
+def in_lanes(value: np.ndarray, order: np.ndarray, groups: int) -> np.ndarray:
+    """Numbers (count,) of a set's elements as (groups, WARP), ones where there is no element."""
+    out = np.ones(groups * WARP)
+    out[: len(order)] = value[order]
+    return out.reshape(groups, WARP)
+
+
 class Arrays:
     """All that a GPU keeps of a simulation. Where a step starts: x, v, previous (velocity before it), warm (last change
     by elements); where it ends: xt, u, and target, the velocity without elements."""
@@ -68,7 +79,7 @@ class Arrays:
         self.laws = []
         for (_, groups, order), own in zip(layout.sets, sets):
             parts = [self._law_part(value, order, groups) for value in own.law]
-            self.laws.append(type(own.law)(*parts))
+            self.laws.append(SetLaw(room, type(own.law)(*parts)))
         self.damping = [self._material(own.damping, own, place) for own, place in zip(sets, layout.sets)]
         self.flowing = [self._material(own.plastic, own, place) for own, place in zip(sets, layout.sets)]
         self.rest_gradients = self.gradients
@@ -90,11 +101,7 @@ class Arrays:
 
     def _law_part(self, value, order: np.ndarray, groups: int):
         """A parameter of a law: a number, or those of the elements as (groups, WARP)."""
-        if not isinstance(value, np.ndarray):
-            return value
-        out = np.ones(groups * WARP)
-        out[: len(order)] = value[order]
-        return self.room.put(out.reshape(groups, WARP), flat=False)
+        return self.room.put(in_lanes(value, order, groups), flat=False) if isinstance(value, np.ndarray) else value
 
     def _put_nodes(self, data: NodeData) -> None:
         layout, room = self.layout, self.room
@@ -140,7 +147,7 @@ class Arrays:
         self.task = {name: room.put(own, np.int32) for name, own in layout.coarse_tasks().items()}
         self.part = room.zeros(len(self.task["begin"]) * 36, np.float64)
         self.coarse = room.zeros(n * n, np.float64)
-        self.panel, self.scale = room.zeros(2 * coarse.MOST_PIVOTS * n, np.float64), room.zeros(n, np.float64)
+        self.panel, self.scale = room.zeros(2 * coarse_inverse.PANEL * n, np.float64), room.zeros(n, np.float64)
         self.inverse, self.wc = room.zeros(n * width, np.float32), room.zeros(n, np.float32)
         self.gathered, self.product = (room.zeros(layout.rows * 4, np.float32) for _ in range(2))
         self.dots, self.tail = (
@@ -148,16 +155,28 @@ class Arrays:
             room.zeros(c.TAIL_SUMS * shape.blocks, np.float64),
         )
         self.flags, self.epochs = room.zeros(shape.blocks, np.int64), room.zeros(1, np.int64)
-        self.invert = coarse.make_invert(shape.blocks, shape.m, width)
+        size = coarse_inverse.inverse_bytes(shape.blocks, shape.m)
+        self.inverse_shared = size if size + FIXED_SHARED <= find_gpu().shared else 0
+        self.invert = coarse_inverse.make_invert(shape.blocks, shape.m, width, self.inverse_shared > 0)
+        room.prepare(self.invert, self.inversion, self.inverse_shared)
         self.solve_kernel = make_solve(shape.blocks, shape.threads, shape.m, shape.T, layout.size)
 
+    @property
+    def inversion(self) -> tuple:
+        """What the inverse of the coarse matrix is made of."""
+        return (self.coarse, self.panel, self.scale, self.inverse, self.flags, self.epochs)
+
     def _put_numbers(self, vectors: int) -> None:
-        room = self.room
-        self.numbers, self.totals = room.zeros(c.NUMBERS, np.float64), room.zeros(c.NODE_SUMS, np.float64)
-        self.status, self.arrived = room.zeros(2, np.int32), room.zeros(1, np.int32)
-        self.vectors = room.zeros(max(3 * vectors, 3), np.float64)
-        self.host_parameters, self.host_vectors = room.pinned(c.PARAMETERS), room.pinned(max(3 * vectors, 3))
-        self.host_numbers, self.host_status = room.pinned(c.NUMBERS), room.pinned(1).view(np.int32)
+        room, first = self.room, max(3 * vectors, 3)
+        # one array, so that what the host says, and what it is told, is a copy each: vectors, numbers, status
+        every = room.zeros(first + c.NUMBERS + 1, np.float64)
+        self.vectors, self.numbers = every[:first], every[first : first + c.NUMBERS]
+        self.status, self.arrived = every[first + c.NUMBERS :].view(np.int32), room.zeros(1, np.int32)
+        self.said, self.told = every[: first + c.PARAMETERS], every[first:]
+        self.totals = room.zeros(c.NODE_SUMS, np.float64)
+        self.host_said, self.host_told = room.pinned(first + c.PARAMETERS), room.pinned(c.NUMBERS + 1)
+        self.host_vectors, self.host_parameters = self.host_said[:first], self.host_said[first:]
+        self.host_numbers, self.host_status = self.host_told[: c.NUMBERS], self.host_told[c.NUMBERS :].view(np.int32)
 
     def download_level(self) -> tuple[np.ndarray, np.ndarray]:
         """The inverse of the coarse matrix, flat, and the arms (rows, 3) [m] with which it was made, float32."""

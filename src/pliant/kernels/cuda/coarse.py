@@ -1,23 +1,17 @@
-"""The coarse level of the preconditioner: rigid motions of aggregates of nodes, P^T A P, and its dense inverse (twin of
-kernels.cpu.linalg.two_level)."""
+"""The coarse level of the preconditioner: rigid motions of aggregates of nodes, and P^T A P (twin of
+kernels.cpu.linalg.two_level); its inverse: `coarse_inverse`."""
 
-import math
-from functools import cache
-
-from numba import cuda, float32, float64
+from numba import cuda, float64
 
 from pliant.kernels.cuda.codes import ARM, DIAG, FREE, RECORD_WIDTH
 from pliant.kernels.cuda.matrix import blocks_of
 from pliant.kernels.cuda.stored import kernel
 from pliant.kernels.cuda.warp import cross3, device, get, load3, narrow3, node_place, plus, put, store3, warp_sum
 
-# Threads of a block: of tasks and arms, and of the inverse.
-THREADS, INVERSE_THREADS = 128, 512
-# What is added to the diagonal, relative, against motions that only rounding tells apart, and the pivot (of a matrix
-# with a unit diagonal) below which a motion is left out.
-SAFETY, LEAST_PIVOT = 1e-7, 1e-11
-# Largest block of pivots.
-MOST_PIVOTS = 22
+# Threads of a block.
+THREADS = 128
+# What is added to the diagonal, relative, against motions that only rounding tells apart.
+SAFETY = 1e-7
 
 
 @device
@@ -143,108 +137,3 @@ def arms(x, mass, size, record):
             own = (i >> 5) * RECORD_WIDTH + (i & 31) + ARM * 32
             store3(record, own, narrow3((p[0] - c0, p[1] - c1, p[2] - c2)))
         q += THREADS
-
-
-@cache
-def make_invert(blocks, m, width):
-    """The kernel that inverts the coarse matrix, in one cooperative launch of `blocks` blocks: Gauss and Jordan by
-    blocks of pivots, one sync each. Each block of threads owns 6 m rows of the 6 m blocks.
-
-    coarse (n, n), which is lost, panel (2, pivots, n), scale (n,): work space; inverse (n, width) float32.
-    """
-    rows, n, threads = 6 * m, 6 * m * blocks, INVERSE_THREADS
-    pivots = max(k for k in range(1, MOST_PIVOTS + 1) if n % k == 0 and k * k <= threads)
-
-    @device
-    def invert_pivots(pivot, tid):
-        """The block of pivots in place, an entry to a thread."""
-        r, c = tid // pivots, tid % pivots
-        for p in range(pivots):
-            value = float64(0.0)
-            if r < pivots:
-                rp, pc = pivot[r, p], pivot[p, c]
-                d = 1.0 / pivot[p, p] if pivot[p, p] > LEAST_PIVOT else 0.0
-                if r == p:
-                    value = d if c == p else pc * d
-                else:
-                    value = -rp * d if c == p else pivot[r, c] - rp * pc * d
-            cuda.syncthreads()
-            if r < pivots:
-                pivot[r, c] = value
-            cuda.syncthreads()
-
-    @device
-    def find_factors(co, pivot, work, first, k0, tid):
-        """What each own row takes of the rows of pivots."""
-        e = tid
-        while e < rows * pivots:
-            i, q = e // pivots, e % pivots
-            row = first + i
-            total = float64(0.0)
-            if k0 <= row < k0 + pivots:
-                total = -pivot[row - k0, q]
-            else:
-                for p in range(pivots):
-                    total += get(work, row * n + k0 + p) * pivot[p, q]
-            co[i, q] = total
-            e += threads
-
-    @device
-    def eliminate(co, work, panel, now, then, first, k0, tid):
-        """Own rows after a block of pivots; the next rows of pivots into the other panel."""
-        j = tid
-        while j < n:
-            inside = k0 <= j < k0 + pivots
-            pv = cuda.local.array(pivots, float64)
-            for q in range(pivots):
-                pv[q] = get(panel, now + q * n + j)
-            for i in range(rows):
-                row = first + i
-                old = float64(0.0) if k0 <= row < k0 + pivots else get(work, row * n + j)
-                for q in range(pivots):
-                    old -= co[i, q] * pv[q]
-                if inside:
-                    old = -co[i, j - k0]
-                put(work, row * n + j, old)
-                if k0 + pivots <= row < k0 + 2 * pivots:
-                    put(panel, then + (row - k0 - pivots) * n + j, old)
-            j += threads
-
-    @kernel(key=(blocks, m, width), max_registers=128)
-    def invert(work, panel, scale, inverse):
-        grid = cuda.cg.this_grid()
-        pivot, co = cuda.shared.array((pivots, pivots), float64), cuda.shared.array((rows, pivots), float64)
-        tid, first = cuda.threadIdx.x, cuda.blockIdx.x * rows
-        if tid < rows:
-            own = get(work, (first + tid) * (n + 1))
-            put(scale, first + tid, 1.0 / math.sqrt(own) if own > 0.0 else 0.0)
-        grid.sync()
-        for i in range(rows):
-            row, j = first + i, tid
-            while j < n:
-                value = get(work, row * n + j) * get(scale, row) * get(scale, j)
-                put(work, row * n + j, value)
-                if row < pivots:
-                    put(panel, row * n + j, value)
-                j += threads
-        grid.sync()
-        for step in range(n // pivots):
-            k0, now, then = step * pivots, (step & 1) * pivots * n, (1 - (step & 1)) * pivots * n
-            e = tid
-            while e < pivots * pivots:
-                pivot[e // pivots, e % pivots] = get(panel, now + e // pivots * n + k0 + e % pivots)
-                e += threads
-            cuda.syncthreads()
-            invert_pivots(pivot, tid)
-            find_factors(co, pivot, work, first, k0, tid)
-            cuda.syncthreads()
-            eliminate(co, work, panel, now, then, first, k0, tid)
-            grid.sync()
-        for i in range(rows):
-            row, j = first + i, tid
-            while j < n:
-                value = get(work, row * n + j) * get(scale, row) * get(scale, j)
-                put(inverse, row * width + j, float32(value))
-                j += threads
-
-    return invert

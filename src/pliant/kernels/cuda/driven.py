@@ -65,7 +65,7 @@ class Driven(Launches):
         """Energy [J], half of the viscous power [W], the number of inverted elements, and forces (n, 3) [N] with the
         sign of a gradient, at positions x and velocities v (n, 3)."""
         self.host_raw[:], self.host_velocity[:] = x.ravel(), v.ravel()
-        self._run("evaluate", self._evaluate)
+        self._run(("evaluate", *self.pulling), self._evaluate)
         energy, inverted, work = self.host_partials.reshape(3, -1).sum(axis=1)
         return float(energy), float(work) / self.host_step[c.STEP], int(inverted), self._force()
 
@@ -73,7 +73,7 @@ class Driven(Launches):
         """The matrix of elements and masses at the positions last evaluated; project: without the directions in which
         elements have negative stiffness."""
         self.host_step[c.PROJECT] = project
-        self._run("assemble", self._assemble)
+        self._run(("assemble", *self.pulling), self._assemble)
 
     def hold(self, rows: np.ndarray, extra: np.ndarray) -> None:
         """Adds extra (k, 12) to the diagonal blocks of rows (k,), see `wide.hold`; before `take_rows`."""
@@ -83,16 +83,16 @@ class Driven(Launches):
 
     def release(self) -> None:
         """Takes back what `hold` has added."""
-        self._run("release", partial(self.diagonals, ALWAYS))
+        self._run(("release",), partial(self.diagonals, ALWAYS))
 
     def take_rows(self, data: WideData) -> None:
         """Row blocks of the next linear systems."""
         if self.lists.take(data):
-            self.graphs = {name: graph for name, graph in self.graphs.items() if name in WITHOUT_ROWS}
+            self.graphs = {name: graph for name, graph in self.graphs.items() if name[0] in WITHOUT_ROWS}
 
     def coarse_matrix(self, rows: np.ndarray) -> np.ndarray:
         """Makes the coarse matrix of elements, masses and what is held; arms (k, 3) [m] of some rows (k,)."""
-        self._run("coarsen", self.coarsen)
+        self._run(("coarsen",), self.coarsen)
         if not len(rows):
             return np.zeros((0, 3))
         held, found = self.room.lend("held", rows, np.int32), self.room.lend("arms", np.zeros(3 * len(rows)), float)
@@ -106,7 +106,7 @@ class Driven(Launches):
             which, numbers = self.room.lend("held", aggregates, np.int32), self.room.lend("dense", dense, np.float64)
             grid = (-(-dense.size // THREADS), THREADS, self.room.stream)
             wide.add_coarse[grid](len(aggregates), which, self.shape.aggregates, numbers, self.coarse)
-        self._run("invert", self.invert_coarse)
+        self._run(("invert",), self.invert_coarse)
 
     def stiff_products(self) -> np.ndarray:
         """J Y (s, s) of the stiff rows, with answers Y of the preconditioner without them, which are kept."""
@@ -143,25 +143,26 @@ class Driven(Launches):
     def local_square(self, g: np.ndarray) -> float:
         """g^T D^-1 g for numbers (n, 3) of nodes, with the diagonal blocks D."""
         self.host_raw[:] = g.ravel()
-        self._run("local", self._local)
+        self._run(("local",), self._local)
         return float(self.host_part[: self._over_nodes()].sum())
 
     def stretch(self, u: np.ndarray) -> float:
         """u^T K u of the free components of velocities (n, 3), with the elements' part K of the matrix."""
         self.host_raw[:] = u.ravel()
-        self._run("stretch", self._stretch)
+        self._run(("stretch",), self._stretch)
         return float(self.host_part[: self.product_blocks].sum())
 
     def multiply(self, u: np.ndarray) -> np.ndarray:
         """A u (n, 3) of free components with elements, masses and what is held, but not the row blocks."""
         self.host_raw[:] = u.ravel()
-        self._run("multiply", self._multiply)
+        self._run(("multiply",), self._multiply)
         return self._force()
 
     # ---- graphs
 
-    def _run(self, name, work) -> None:
-        """Launches what a function queues, as a graph once that is made, and waits for it."""
+    def _run(self, name: tuple, work) -> None:
+        """Launches what a function queues, as a graph once that is made, and waits for it; name: what it is, and of
+        what kind."""
         if name not in self.known:  # it may have to be compiled
             self.known.add(name)
             work()

@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.kernels.cuda import elements, quadratic, springs
 from pliant.kernels.cuda.layout import WARP, Others
+from pliant.kernels.cuda.set_law import SetLaw
 
 
 @dataclass
@@ -70,7 +71,7 @@ class TenSet(OtherSet):
     def __init__(self, program, place: Others, own: TenData, first_block: int):
         super().__init__(program, place, quadratic.NODES, first_block)
         room, points = program.room, self.groups * quadratic.POINTS
-        self.law = type(own.law)(*(self._of_points(value) for value in own.law))
+        self.law = SetLaw(room, type(own.law)(*(self._of_points(value) for value in own.law)))
         self.gradients = room.put(self._points(own.gradients, 30))
         self.volume = room.put(self._points(own.volume[:, :, None], 1))
         self.data = room.zeros(points * quadratic.DATA * WARP, np.float32)
@@ -87,16 +88,22 @@ class TenSet(OtherSet):
 
     def _of_points(self, value):
         """A parameter: a number, or those of the points as (groups POINTS, WARP)."""
-        if not isinstance(value, np.ndarray):
-            return value
-        return self.program.room.put(self._points(value[:, :, None], 1, 1.0)[:, 0], flat=False)
+        return self.program.room.put(self._lanes(value), flat=False) if isinstance(value, np.ndarray) else value
+
+    def _lanes(self, value: np.ndarray) -> np.ndarray:
+        """Numbers (count, 4) as (groups POINTS, WARP)."""
+        return self._points(value[:, :, None], 1, 1.0)[:, 0]
+
+    def pull_back(self, given: tuple | None) -> None:
+        """Let points follow mu |F - R|^2 where they are said to be pulled: (pulled, mu [Pa]) (count, 4) each."""
+        self.law.pull_back(*((given and [self._lanes(value) for value in given]) or (None, None)))
 
     def _geometry(self, x) -> tuple:
         return (self.groups, x, self.nodes, self.gradients, self.volume)
 
     def forces(self, when: int) -> None:
         """Energies and forces."""
-        own = (self.law, *self._geometry(self.program.at), self.program.status, when)
+        own = (self.law.now, *self._geometry(self.program.at), self.program.status, when)
         quadratic.evaluate[self._grid()](*own, *self._slots())
 
     def damp(self, when: int) -> None:
@@ -110,7 +117,7 @@ class TenSet(OtherSet):
     def blocks(self, when: int) -> None:
         """Stiffness blocks, with those of damping."""
         program, points, pairs = self.program, self._grid(quadratic.POINTS), self._grid(quadratic.PAIRS)
-        quadratic.prepare[points](self.law, *self._geometry(program.at), *self._when(when), self.data)
+        quadratic.prepare[points](self.law.now, *self._geometry(program.at), *self._when(when), self.data)
         out = (self.groups, program.status, when, self.place.block)
         quadratic.pair_blocks[pairs](*out, self.data, program.stiffness)
         if self.damping:
@@ -127,6 +134,10 @@ class SpringSet(OtherSet):
         put = program.room.put
         self.stiffness, self.damping = put(place.in_groups(own.stiffness)), put(place.in_groups(own.damping))
         self.rest, self.is_damped = put(place.in_groups(own.rest, 1.0)), bool(np.any(own.damping > 0))
+        self.law = SetLaw(program.room, ())
+
+    def pull_back(self, given: None) -> None:
+        """Springs are never inside out."""
 
     def forces(self, when: int) -> None:
         """Energies and forces."""

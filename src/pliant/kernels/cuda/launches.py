@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pliant.kernels.cuda import coarse, damping, elements, matrix, nodes, plastic
+from pliant.kernels.cuda import coarse, coarse_inverse, damping, elements, matrix, nodes, plastic
 from pliant.kernels.cuda import codes as c
-from pliant.kernels.cuda.arrays import Arrays
+from pliant.kernels.cuda.arrays import Arrays, in_lanes
 from pliant.kernels.cuda.codes import mask
 from pliant.kernels.cuda.layout import WARP
 
@@ -16,8 +16,21 @@ class Launches(Arrays):
         """For every set a function that launches a kernel over its elements."""
         for law, (first, groups, _) in zip(self.laws, self.layout.sets):
             grid = (-(-groups * WARP // elements.THREADS), elements.THREADS, self.room.stream)
-            own = (law, first, groups, self.at, self.tets, self.gradients, self.volume)
+            own = (law.now, first, groups, self.at, self.tets, self.gradients, self.volume)
             yield lambda kernel, *more, grid=grid, own=own: kernel[grid](*own, *more)
+
+    def pull_back(self, tets: list, more: list) -> None:
+        """Let bodies that are turned inside out be pulled back to shape: for every set of tets of four nodes, and of
+        other kinds, None or (pulled, mu [Pa]) of its elements (count,), or of their points (count, points)."""
+        for law, given, (_, groups, order) in zip(self.laws, tets, self.layout.sets):
+            law.pull_back(*((given and [in_lanes(value, order, groups) for value in given]) or (None, None)))
+        for own, given in zip(self.others, more):
+            own.pull_back(given)
+
+    @property
+    def pulling(self) -> tuple:
+        """Of which sets bodies are pulled back."""
+        return tuple(law.pulling for law in [*self.laws, *(own.law for own in self.others)])
 
     def forces(self, when: int) -> None:
         """Energies and forces of the elements."""
@@ -101,15 +114,17 @@ class Launches(Arrays):
 
     def invert_coarse(self) -> None:
         """Its inverse, in which it is lost."""
-        work = (self.coarse, self.panel, self.scale, self.inverse)
-        self.invert[self.shape.blocks, coarse.INVERSE_THREADS, self.room.stream](*work)
+        grid = (self.shape.blocks, coarse_inverse.THREADS, self.room.stream, self.inverse_shared)
+        self.invert[grid](*self.inversion)
 
     # ---- resident steps
 
+    def say(self) -> None:
+        """Queues a copy of the parameters and vectors of the host, from which steps go on until they are others."""
+        self.room.write(self.said, self.host_said)
+
     def predict(self) -> None:
         """The end of the last step becomes the start of the next; velocities without elements."""
-        self.room.write(self.numbers, self.host_parameters)
-        self.room.write(self.vectors, self.host_vectors)
         start = (self.numbers, self.status, self.mass, self.drag, self.loads, self.vectors, self.pin, self.pin_start)
         motion = (self.record, self.x, self.v, self.previous, self.warm, self.target, self.u, self.xt)
         nodes.predict[self._over_rows(), 128, self.room.stream](*start, *motion)
@@ -128,8 +143,7 @@ class Launches(Arrays):
 
     def report(self) -> None:
         """Numbers and status to the host."""
-        self.room.read(self.numbers, self.host_numbers)
-        self.room.read(self.status, self.host_status)
+        self.room.read(self.told, self.host_told)
 
     def status_to(self, status: int) -> None:
         """Sets the status from the host."""

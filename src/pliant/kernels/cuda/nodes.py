@@ -279,10 +279,25 @@ def gradient(numbers, status, when, force, mass, drag, stiff, damped, x, u, targ
         f = load3(force, node_place(row))
         own = add_node(own, numbers, row, f, mass, drag, stiff, damped, x, u, target, v, record)
         row += cuda.gridsize(1)
-    for j in range(NODE_SUMS):
-        total = warp_sum(own[j])
-        if lane == 0:
-            shared[j, warp] = total
+    # one after the other, not in a loop: so that none of them waits for another
+    own = (
+        warp_sum(own[0]),
+        warp_sum(own[1]),
+        warp_sum(own[2]),
+        warp_sum(own[3]),
+        warp_sum(own[4]),
+        warp_sum(own[5]),
+        warp_sum(own[6]),
+        warp_sum(own[7]),
+        warp_sum(own[8]),
+        warp_sum(own[9]),
+        warp_sum(own[10]),
+        warp_sum(own[11]),
+        warp_sum(own[12]),
+    )
+    if lane == 0:
+        for j in range(NODE_SUMS):
+            shared[j, warp] = own[j]
     cuda.syncthreads()
     if cuda.threadIdx.x < NODE_SUMS:
         j, total = cuda.threadIdx.x, zero

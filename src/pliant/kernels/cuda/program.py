@@ -10,7 +10,17 @@ from pliant.kernels.cuda.launches import Launches
 from pliant.kernels.cuda.layout import WARP, Layout
 from pliant.kernels.cuda.room import allow_shared
 
-GRAPHS = ("step", "renewing step", "step from rest", "iterate", "renewing iterate", "balance", "trial", "restart")
+GRAPHS = (
+    "step",
+    "short step",
+    "renewing step",
+    "step from rest",
+    "iterate",
+    "renewing iterate",
+    "balance",
+    "trial",
+    "restart",
+)
 
 
 class Program(Launches):
@@ -85,17 +95,22 @@ class Program(Launches):
         if renew:
             self.renew()
 
-    def iterate(self, first: bool = False, renew: bool = False) -> None:
+    def iterate(self, first: bool = False, renew: bool = False, balance: bool = True) -> None:
         """One iteration of Newton's method, as far as the status lets it; the first has its blocks from the start."""
         self.prepare(first, renew)
         self.solve(c.ITERATE)
         self.evaluate(mask(c.TRYING))
-        self.balance()
+        self.estimate()
+        if balance:
+            self.balance()
 
-    def balance(self) -> None:
-        """An estimate of the next correction, which is taken if forces are not in balance yet."""
+    def estimate(self) -> None:
+        """An estimate of the next correction."""
         self.solve(c.ESTIMATE)
         self._conclude()
+
+    def balance(self) -> None:
+        """The estimated correction taken, if forces are not in balance yet."""
         self.correct()
         self.evaluate(mask(c.BALANCE))
 
@@ -107,11 +122,11 @@ class Program(Launches):
 
     def _work(self, name: str) -> None:
         """What is queued for the graph of a name."""
-        if name in ("step", "renewing step"):
+        if name in ("step", "short step", "renewing step"):
             self.predict()
             self.flow()
             self.start()
-            self.iterate(first=True, renew=name == "renewing step")
+            self.iterate(first=True, renew=name == "renewing step", balance=name != "short step")
         elif name == "step from rest":
             self.predict()
             self.evaluate(mask(c.REST))
@@ -121,6 +136,7 @@ class Program(Launches):
         elif name in ("iterate", "renewing iterate"):
             self.iterate(renew=name == "renewing iterate")
         elif name == "balance":
+            self.estimate()
             self.balance()
         elif name == "trial":
             self.trial()

@@ -5,7 +5,7 @@ from numba import cuda, float64
 from pliant.kernels.cuda.codes import NODE_SUMS, NUMBERS, T_SLOPE, TAIL_SUMS
 from pliant.kernels.cuda.decisions import estimated, evaluated
 from pliant.kernels.cuda.stored import kernel
-from pliant.kernels.cuda.warp import awaited, device, get, warp_sum
+from pliant.kernels.cuda.warp import FULL, awaited, device, get, warp_sum
 
 # Threads of a block, and the sums that it makes.
 THREADS = 256
@@ -35,34 +35,35 @@ def finish(numbers, status, blocks, partials, sums, tail_blocks, tail, totals):
     found, n = cuda.shared.array(FOUND, float64), cuda.shared.array(NUMBERS, float64)
     shared = cuda.shared.array((3, 8), float64)
     tid, lane, warp = cuda.threadIdx.x, cuda.threadIdx.x & 31, cuda.threadIdx.x >> 5
-    for j in range(3):
-        total = float64(0.0)
-        for k in range(tid, blocks, THREADS):
-            total += get(partials, j * blocks + k)
-        total = warp_sum(total)
-        if lane == 0:
-            shared[j, warp] = total
-    for q in range(warp, NODE_SUMS + TAIL_SUMS, 8):
-        total = float64(0.0)
+    e = i = p = total = float64(0.0)
+    for k in range(tid, blocks, THREADS):
+        e, i, p = e + get(partials, k), i + get(partials, blocks + k), p + get(partials, 2 * blocks + k)
+    # eight lanes to a sum, so that all are made at once
+    q, part = tid >> 3, tid & 7
+    if q < NODE_SUMS:
+        for k in range(part, cuda.gridDim.x, 8):
+            total += get(sums, q * cuda.gridDim.x + k)
+    elif q < NODE_SUMS + TAIL_SUMS:
+        for k in range(part, tail_blocks, 8):
+            total += get(tail, (q - NODE_SUMS) * tail_blocks + k)
+    e, i, p = warp_sum(e), warp_sum(i), warp_sum(p)
+    total += cuda.shfl_xor_sync(FULL, total, 4)
+    total += cuda.shfl_xor_sync(FULL, total, 2)
+    total += cuda.shfl_xor_sync(FULL, total, 1)
+    if lane == 0:
+        shared[0, warp], shared[1, warp], shared[2, warp] = e, i, p
+    if part == 0 and q < NODE_SUMS + TAIL_SUMS:
+        found[q] = total
         if q < NODE_SUMS:
-            for k in range(lane, cuda.gridDim.x, 32):
-                total += get(sums, q * cuda.gridDim.x + k)
-        else:
-            for k in range(lane, tail_blocks, 32):
-                total += get(tail, (q - NODE_SUMS) * tail_blocks + k)
-        total = warp_sum(total)
-        if lane == 0:
-            found[q] = total
-            if q < NODE_SUMS:
-                totals[q] = total
+            totals[q] = total
+    if tid < NUMBERS:
+        n[tid] = numbers[tid]
     cuda.syncthreads()
     if tid < 3:
         total = float64(0.0)
         for k in range(8):
             total += shared[tid, k]
         found[NODE_SUMS + TAIL_SUMS + tid] = total
-    if tid < NUMBERS:
-        n[tid] = numbers[tid]
     cuda.syncthreads()
     if tid == 0:
         tail_sums, of_elements = found[NODE_SUMS : NODE_SUMS + TAIL_SUMS], found[NODE_SUMS + TAIL_SUMS :]

@@ -171,6 +171,7 @@ class Room:
             graph = checked(driver.cuStreamEndCapture(self._stream))
         ready = checked(driver.cuGraphInstantiate(graph, 0))
         checked(driver.cuGraphDestroy(graph))
+        checked(driver.cuGraphUpload(ready, self._stream))  # or its first launch would take longer
         self._graphs.append(ready)
         return ready
 

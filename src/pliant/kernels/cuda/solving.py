@@ -246,6 +246,7 @@ def make_solve(blocks, threads, m, T, size):
         """Direction and trial (when: ITERATE), or the slope of an estimate (when: ESTIMATE)."""
         if status[0] != when:
             return
+        cuda.cg.this_grid()  # so that all blocks are launched together
         mine = cuda.shared.array(0, float32)
         red, say = cuda.shared.array(256, float32), cuda.shared.array(5, float32)
         zpart, zc = cuda.shared.array(jobs, float32), cuda.shared.array(own_rows, float32)
@@ -268,7 +269,8 @@ def make_solve(blocks, threads, m, T, size):
             k += threads
         if tid == 0:
             keep[5], keep[6] = -1.0, 0.0
-        cuda.cg.this_grid().sync()
+        epoch += 1
+        meet(flags, tid, block, epoch)
         slice_ = (base + agg * size) // per_slice + (sub if sub < slices else 0)
         k0, last0 = get(start, slice_), get(start, slice_ + 1)
         while True:

@@ -27,9 +27,10 @@ def _versions() -> tuple:
 
 
 def _described(kind) -> str:
-    """A type in words; of a named tuple with its module, for users' laws have the same names."""
+    """A type in words; of a named tuple with its module, for users' laws have the same names, and of what is in it."""
     own = getattr(kind, "instance_class", None)
-    return f"{kind} {own.__module__}.{own.__qualname__}" if own else str(kind)
+    inner = " ".join(_described(part) for part in getattr(kind, "types", ()) if hasattr(part, "instance_class"))
+    return f"{kind} {own.__module__}.{own.__qualname__} {inner}" if own else str(kind)
 
 
 class Stored:
@@ -76,9 +77,10 @@ def kernel(function=None, *, key: tuple = (), **options):
     """Compile a kernel, kept on disk; key: what a factory made it for. Options are those of Numba."""
 
     def decorate(python_function):
+        if config.ENABLE_CUDASIM:  # the simulator knows no such options
+            return cuda.jit(python_function)
         made = cuda.jit(**options)(python_function)
-        if not config.ENABLE_CUDASIM:
-            made._cache = Stored(python_function.__module__, python_function.__qualname__, key)
+        made._cache = Stored(python_function.__module__, python_function.__qualname__, key)
         return made
 
     return decorate if function is None else decorate(function)

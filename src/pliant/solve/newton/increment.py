@@ -197,7 +197,7 @@ class Increment:
         rows = self.row_potential
         found = {"tangled": self.tangled, "internal": self.internal_forces(u)}
         found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
-        found["rows"] = self._rows_at(u)
+        found["rows"], found["predicted"] = self._rows_at(u), self.predicted
         return Solution(u, rows.best_impulses(), info, **found)
 
     def longest(self, direction: np.ndarray) -> float:

@@ -50,6 +50,23 @@ def set_data(program, own):
     return program.SetData(nodes, type(law)(*parts), gradients, volume, damping, plastic, own.facts.rotates)
 
 
+def pulled_data(model, tangled: np.ndarray) -> tuple[list, list]:
+    """What is pulled back to shape when bodies have times left in tangled (soft,): for every set of tets of four nodes,
+    and of other kinds, None or 1 where it is, and mu [Pa], of elements (count,), or of their points (count, points)."""
+    of_tets = [_pulled(own, tangled, _of_elements) for own in tet_sets(model)]
+    return of_tets, [_pulled(own, tangled, _of_points) for own in other_sets(model)]
+
+
+def _pulled(own, tangled: np.ndarray, by) -> tuple | None:
+    """The same of a set; by: from numbers in lanes to those of elements or points."""
+    if not (own.facts.may_tangle and any(tangled[part.body] > 0 for part in own.parts)):
+        return None
+    pulled, share = np.zeros_like(own.mu), own.kind.points
+    for part in own.parts:
+        pulled[part.first * share : part.last * share] = tangled[part.body] > 0
+    return by(own, pulled), by(own, own.mu)
+
+
 def is_plastic(own) -> bool:
     """Whether elements of a set flow."""
     return bool(np.any(np.isfinite(own.yield_strain[own.volume > 0])))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.errors import DeviceError
 from pliant.model.state import State
 from pliant.rows.softness import joint_softness
 from pliant.solve.newton.solver import NewtonSolver
@@ -25,6 +24,7 @@ class DrivenElements:
         self.model, self.program, self.elements = model, program, model.elements
         self.count = self.node_count = model.node_count
         self.plastic, self.seen, self.inverted_then = None, None, 0
+        self.tangled = None  # times left to bodies (soft,), if any has one
 
     def take_plastic(self, plastic: np.ndarray) -> None:
         """See rest gradients from the plastic shape (point groups, 6, LANES)."""
@@ -47,13 +47,13 @@ class DrivenElements:
         """As above."""
 
     def take_laws(self, tangled: np.ndarray | None) -> None:
-        """Bodies turned inside out are not pulled back here."""
-        if tangled is not None and np.any(tangled > 0):
-            name = self.model.soft_names[int(np.flatnonzero(tangled > 0)[0])]
-            raise DeviceError(
-                f"soft body {name!r} is turned inside out, and device 'cuda' does not pull such bodies back to shape "
-                f"yet; use a shorter time step or device='cpu'"
-            )
+        """Let bodies with a time left in tangled (soft,) follow mu |F - R|^2."""
+        tangled = None if tangled is None or not np.any(tangled > 0) else tangled
+        if tangled is not None:
+            self.program.pull_back(*data.pulled_data(self.model, tangled))
+        elif self.tangled is not None:
+            self.program.pull_back(*([None] * len(sets(self.model)) for sets in (data.tet_sets, data.other_sets)))
+        self.tangled = tangled
 
     def evaluate(self, x: np.ndarray, v: np.ndarray | None = None) -> tuple[float, float, np.ndarray]:
         """Energy [J], half of the viscous power [W], and their forces (n, 3) [N] with the sign of a gradient, at
@@ -65,6 +65,7 @@ class DrivenElements:
     def _on_host(self) -> ElementPotential:
         potential = ElementPotential(self.elements, self.node_count)
         potential.take_plastic(self.plastic)
+        potential.take_laws(self.tangled)
         return potential
 
     def inverted(self, x: np.ndarray) -> np.ndarray:

@@ -15,10 +15,11 @@ class ResidentExplicit(Resident):
         super().__init__(options, model, state, "explicit.Explicit", within_shared=False)
         self.checked = None
 
-    def _check(self, model, state: State, h: float, fresh: bool) -> None:
+    def _takes(self, model, state: State, h: float, fresh: bool) -> bool:
         if self.checked != h:
             self.checked = h
             warn_of_long_steps(self.options.method, model, state, h)
+        return True
 
     def _launch(self, h: float, fresh: bool) -> None:
         self.program.launch("step")

@@ -1,13 +1,15 @@
 """Newton's method for time steps of what lies on a GPU: the host says what step to take, and steps in only where the
 graph of a usual step does not get to its end."""
 
+from functools import cached_property
+
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
-from pliant.elements.tangles import MOST_INVERTED
-from pliant.errors import DeviceError
+from pliant.elements.tangles import renew_tangles
 from pliant.model.state import State
 from pliant.solve.info import Info
+from pliant.solve.resident.driven import DrivenNewton
 from pliant.solve.resident.states import Resident
 
 # The coarse level is renewed after so many steps; when the passes that iterations took beyond those that they took when
@@ -33,6 +35,8 @@ class ResidentNewton(Resident):
         self.renewed = None  # length of the step [s], and passes of an iteration (0: not known yet), when it was new
         self.age, self.excess = 0, 0.0  # steps since, and passes beyond those
         self.renewing = self.from_rest = False  # of the step that is under way
+        self.balanced = False  # whether the last step took a correction for the sake of the balance
+        self.numbers = []  # what the last step has left (`codes`)
 
     @property
     def most_iterations(self) -> int:
@@ -42,7 +46,7 @@ class ResidentNewton(Resident):
 
     def _launch(self, h: float, fresh: bool) -> None:
         self.renewing, self.from_rest = self._renews(h), not fresh or self.moving
-        usual = "renewing step" if self.renewing else "step"
+        usual = "renewing step" if self.renewing else ("step" if self.balanced else "short step")
         self.program.launch("step from rest" if self.from_rest else usual)
 
     def _finish(self, h: float) -> None:
@@ -59,6 +63,7 @@ class ResidentNewton(Resident):
             now = waiting or (not renewed and self._stale())
             renewed, waiting = renewed or now, False
             status = program.run("renewing iterate" if now else "iterate")
+        self.numbers = program.host_numbers.tolist()
         self._note(renewed, renew, h)
 
     def _stale(self) -> bool:
@@ -70,9 +75,9 @@ class ResidentNewton(Resident):
 
     def _note(self, renewed: bool, at_first: bool, h: float) -> None:
         """Keeps how old the coarse level is; renewed: in this step, at_first: for its first linear system."""
-        numbers = self.program.host_numbers
-        passes, iterations = float(numbers[self.codes.PRODUCTS]), max(float(numbers[self.codes.ITERATIONS]), 1.0)
-        self.age += 1
+        numbers = self.numbers
+        passes, iterations = numbers[self.codes.PRODUCTS], max(numbers[self.codes.ITERATIONS], 1.0)
+        self.age, self.balanced = self.age + 1, bool(numbers[self.codes.BALANCINGS])
         if renewed:
             self.renewed, self.age, self.excess = (h, passes / iterations if at_first else 0.0), 0, 0.0
         elif self.renewed is None:  # the step failed before its first matrix
@@ -89,15 +94,15 @@ class ResidentNewton(Resident):
         return max(h / self.renewed[0], self.renewed[0] / h) > OTHER_LENGTH
 
     def _info(self) -> Info:
-        codes, numbers = self.codes, self.program.host_numbers
+        codes, numbers = self.codes, self.numbers
         return Info(
             self.label,
             iterations=int(numbers[codes.PRODUCTS]),
             newton_iterations=int(numbers[codes.ITERATIONS]),
-            residual=float(numbers[codes.RESIDUAL]),
-            imbalance=float(numbers[codes.IMBALANCE]),
+            residual=numbers[codes.RESIDUAL],
+            imbalance=numbers[codes.IMBALANCE],
             converged=bool(numbers[codes.CONVERGED]),
-            shortest_step=float(numbers[codes.SHORTEST]),
+            shortest_step=numbers[codes.SHORTEST],
             linear=self.linear,
         )
 
@@ -121,18 +126,25 @@ class ResidentNewton(Resident):
             h, passes, age, self.excess = (float(value) for value in level["age"])
             self.renewed, self.age = (h, passes), int(age)
 
-    def _check(self, model, state: State, h: float, fresh: bool) -> None:
-        """Bodies turned inside out are not pulled back here."""
-        if fresh and self.program.host_numbers[self.codes.INVERTED] == 0.0 and not state.tangled.any():
-            return
-        inverted = ElementPotential.of(model.elements, state).inverted(state.x)
-        cells = np.array([len(own) for own in model.elements.cells])
-        bad = np.flatnonzero((inverted > MOST_INVERTED * cells) | (state.tangled > 0))
-        if len(bad):
-            raise DeviceError(
-                f"step {state.step + 1}: soft body {model.soft_names[bad[0]]!r} is turned inside out, and device "
-                f"'cuda' does not pull such bodies back to shape yet; use a shorter time step or device='cpu'"
-            )
+    # ---- bodies turned inside out
+
+    def _takes(self, model, state: State, h: float, fresh: bool) -> bool:
+        """Whether all bodies follow their laws in the next step."""
+        if fresh and self.numbers[self.codes.INVERTED] == 0.0:  # it comes from such a step
+            return True
+        return (
+            not state.tangled.any()
+            and not renew_tangles(model, ElementPotential.of(model.elements, state), state, h).any()
+        )
+
+    def _lost(self) -> bool:
+        """Whether no start of the step has a finite energy, as where pins have turned elements inside out."""
+        return self.numbers[self.codes.FAILED] != 0.0
+
+    @cached_property
+    def stand_in(self) -> DrivenNewton:
+        """Who takes such steps: the host, with elements and linear systems on the device."""
+        return DrivenNewton(self.options, self.model, None)
 
 
 class ResidentLinear(ResidentNewton):
@@ -158,5 +170,10 @@ class ResidentLinear(ResidentNewton):
     def _take_level(self, memory: dict) -> None:
         """It comes with the matrix, which no memory has."""
 
-    def _check(self, model, state: State, h: float, fresh: bool) -> None:
+    def _takes(self, model, state: State, h: float, fresh: bool) -> bool:
         """The equations are the same inside out."""
+        return True
+
+    def _lost(self) -> bool:
+        """Energies are finite where numbers are."""
+        return False

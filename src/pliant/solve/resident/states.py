@@ -30,15 +30,16 @@ class Resident:
         self.end = self.start = lambda: None
         self.said = None  # the parameters of the last step
 
-    def advance(self, model, state: State, h: float) -> tuple[State, Info]:
-        """The state after h [s], and the report."""
+    def advance(self, model, state: State, h: float) -> tuple[State, Info] | None:
+        """The state after h [s], and the report; None where the step is one for the stand-in."""
         clock = perf_counter()
         fresh = state is self.end()
+        if not self._takes(model, state, h, fresh):
+            return None
         if not fresh:
             self._take(model, state)
         elif (old := self.start()) is not None:
             old.settle()
-        self._check(model, state, h, fresh)
         self._set_parameters(model, state, h, fresh)
         self.start, self.end = (weakref.ref(state) if fresh else (lambda: None)), lambda: None
         asked = perf_counter()
@@ -50,13 +51,20 @@ class Resident:
         new = ResidentState.lying(state, self._fetch, time=state.time + h, step=state.step + 1, span=h, **known)
         self._finish(h)
         waited = perf_counter()
+        if self._lost():
+            return None
         self.end = weakref.ref(new)
         info = self._info()
         info.timings = {"host": perf_counter() - clock - (waited - asked), "solve": waited - asked}
         return new, info
 
-    def _check(self, model, state: State, h: float, fresh: bool) -> None:
-        """Refuses or warns of what only a state tells."""
+    def _takes(self, model, state: State, h: float, fresh: bool) -> bool:
+        """Whether the next step is not one for the stand-in; refuses or warns of what only a state tells."""
+        return True
+
+    def _lost(self) -> bool:
+        """Whether the step just taken turned out to be one for the stand-in."""
+        return False
 
     def _set_parameters(self, model, state: State, h: float, fresh: bool) -> None:
         codes, numbers = self.codes, self.program.host_parameters
@@ -68,8 +76,11 @@ class Resident:
             numbers[codes.GRAVITY : codes.GRAVITY + 3] = model.gravity
             numbers[codes.FRESH], numbers[codes.KNOWN] = fresh, fresh and not self.moving
             numbers[codes.EXTRAPOLATED] = said[2]
+        elif self.constant:
+            return
         if not self.constant:
             data.vectors_at(model, state.time + h, self.program.host_vectors)
+        self.program.say()
 
     @property
     def most_iterations(self) -> int:
