@@ -1,4 +1,7 @@
-"""The stiffness of element sets as named tuples, as compiled loops of any device take it."""
+"""The stiffness of element sets as named tuples, as compiled loops of any device take it.
+
+`loop` of products names what writes their slots: module and function among the kernels of a device.
+"""
 
 from typing import NamedTuple
 
@@ -34,6 +37,7 @@ class TetProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "stiffness.element_products"
 
 
 class QuadraticProducts(NamedTuple):
@@ -43,6 +47,7 @@ class QuadraticProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "quadratic.point_products"
 
 
 class TriangleProducts(NamedTuple):
@@ -52,6 +57,7 @@ class TriangleProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "cloth.triangle_products"
 
 
 class BendingProducts(NamedTuple):
@@ -61,6 +67,7 @@ class BendingProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "bending.bending_products"
 
 
 class FibreProducts(NamedTuple):
@@ -70,6 +77,7 @@ class FibreProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "fibres.fibre_products"
 
 
 class SpringProducts(NamedTuple):
@@ -79,3 +87,4 @@ class SpringProducts(NamedTuple):
     data: np.ndarray
     places: np.ndarray
     first: int
+    loop = "springs.spring_products"

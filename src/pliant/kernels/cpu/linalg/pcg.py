@@ -5,45 +5,23 @@ Preconditioners are named tuples with one compiled `precondition` for each kind.
 results do not depend on the number of threads.
 """
 
+from importlib import import_module
+
 import numpy as np
 from numba import prange
 from numba.extending import overload
 
 from pliant.jit import kernel, parallel_kernel
-from pliant.kernels.cpu.bending import bending_products
-from pliant.kernels.cpu.cloth import triangle_products
-from pliant.kernels.cpu.fibres import fibre_products
 from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.kernels.cpu.linalg.two_level import apply_two_level
-from pliant.kernels.cpu.quadratic import point_products
-from pliant.kernels.cpu.springs import spring_products
-from pliant.kernels.cpu.stiffness import add_slots, element_products
-from pliant.kernels.elements import (
-    BendingProducts,
-    FibreProducts,
-    QuadraticProducts,
-    SpringProducts,
-    TetProducts,
-    TriangleProducts,
-)
+from pliant.kernels.cpu.stiffness import add_slots
 from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import Augmented, BlockJacobi, ElementMatrix, FactorPreconditioner, TwoLevel
 
 # Slices that one thread takes at a time.
 CHUNK = 8
-
-
-# Of each kind of product: what writes its slots, and components of an element among them.
-PRODUCTS = {
-    TetProducts: (element_products, 12),
-    QuadraticProducts: (point_products, 30),
-    SpringProducts: (spring_products, 6),
-    TriangleProducts: (triangle_products, 9),
-    BendingProducts: (bending_products, 18),
-    FibreProducts: (fibre_products, 9),
-}
 
 
 def write_products(products, x, slots):
@@ -55,11 +33,12 @@ def write_products(products, x, slots):
 def _write_products(products, x, slots):
     if not len(products):
         return lambda products, x, slots: None
-    write, components = PRODUCTS[products[0].instance_class]
+    module, name = products[0].instance_class.loop.split(".")
+    write = getattr(import_module(f"pliant.kernels.cpu.{module}"), name)
 
     def implementation(products, x, slots):
         one = products[0]
-        groups = one.places.shape[0]
+        groups, components = one.places.shape[0], 3 * one.places.shape[1]
         own = slots[one.first : one.first + groups * components * LANES].reshape(groups, components, LANES)
         write(one.data, one.places, x, own)
         write_products(products[1:], x, slots)
