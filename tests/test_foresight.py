@@ -139,11 +139,12 @@ def test_directions_that_foresee_contacts_go_downhill_and_lower_the_model(monkey
     slopes = []
     plain = foresight.foresee_contacts
 
-    def watched(potential, system, u, gradient, direction, size):
-        found, products = plain(potential, system, u, gradient, direction, size)
-        slopes.append(float(system.dot(gradient, found)))
-        _, again = potential.evaluate(u)  # rows are as they were
-        assert np.allclose(system.free * again, gradient, atol=1e-12 * np.abs(again).max())
+    def watched(potential, system, point, direction, size, enough):
+        found, products = plain(potential, system, point, direction, size, enough)
+        slopes.append(float(system.dot(point.gradient, found)))
+        value, again = potential.evaluate(point.u)  # rows are as they were, or renewed with the point
+        assert np.allclose(system.free * again, point.gradient, atol=1e-12 * np.abs(again).max())
+        assert point.value == pytest.approx(value, rel=1e-9)
         return found, products
 
     monkeypatch.setattr("pliant.solve.newton.minimise.foresee_contacts", watched)

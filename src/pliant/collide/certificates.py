@@ -3,17 +3,30 @@
 They only save work: where a proof fails, surfaces are looked at in full, and where it holds nothing would be found.
 """
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from pliant.collide.meshed import CORE, Meshed
 
-# Distances within a body up to which they are looked for, in parts of its edges.
-CLEARANCE = 0.5
-# What is proved: that nothing is near enough for contacts, of which parts that were near at rest are none; or that
-# nothing has met on the way from a shape, contacts or not.
+# Distances within a body up to which contacts are looked for, in parts of its edges; the same of parts that may be near
+# each other whatever they were at rest, and what must be left of it by deformation since then.
+CLEARANCE, LISTED, STILL_LISTED = 0.5, 0.7, 0.35
+# What is looked at: where bodies may touch, or from where they may meet on their way.
 TOUCH, MEET = "touch", "meet"
+OTHER = {TOUCH: MEET, MEET: TOUCH}
 # Deformation, in parts of its edges, up to which a body that was too close to itself is not looked at again.
 HARDLY = 0.2
+
+
+@dataclass
+class _Shape:
+    """A shape (k, 3) [m] of a body, and how far [m] parts of it are apart that have no point in common; or pairs of
+    such parts, of which all others are that far apart."""
+
+    points: np.ndarray
+    distance: float
+    pairs: list[np.ndarray] = field(default_factory=list)
 
 
 class Certificates:
@@ -31,8 +44,11 @@ class Certificates:
         self.mutual = np.triu(allowed, 1)
         self.any_mutual = bool(self.mutual.any())
         self.itself = np.flatnonzero(np.diagonal(allowed))
-        # shapes of bodies, and how far [m] parts of them were apart
-        self.known: dict[tuple[str, int], tuple[np.ndarray, float]] = {}
+        # shapes of bodies with what is near in them, with how far parts are apart, and how far those that may touch;
+        # where steps start and where they lead there are different ones, but either may do for both
+        self.listed: dict[tuple[str, int], _Shape] = {}
+        self.known: dict[tuple[str, int], _Shape] = {}
+        self.apart: dict[int, _Shape] = {}
         self.size = meshed.size[self.vertices[self.starts]]
         self.radius = self._most(meshed.radius)
 
@@ -40,7 +56,7 @@ class Certificates:
         """Whether any surfaces at x (p, 3) may be closer than their radii and reaches: to others, these (p,) [m], to
         themselves, those of whole things (t,) [m]."""
         others = self._boxes_meet(x, x, self.meshed.radius + reach)
-        return others, self._may_touch_itself(TOUCH, x, self.radius + within)
+        return others, not self.clear(x, self.radius + within)
 
     def straying(self, x: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """The largest speeds (t,) [m/s] of the points of things beside their rigid motions, where it matters."""
@@ -49,16 +65,27 @@ class Certificates:
             out[k] = self.kernels.broad.largest_straying(x, velocities, self.vertices[self.starts[k] : self.ends[k]])
         return out
 
-    def clear(self, x: np.ndarray, renew: bool = True) -> bool:
-        """Whether no body at x (p, 3) may touch itself; renew: or is looked at anew."""
-        return not self._may_touch_itself(TOUCH, x, self.radius, renew)
+    def clear(self, x: np.ndarray, wide: np.ndarray | None = None, renew: bool = True) -> bool:
+        """Whether no body at x (p, 3) may touch itself, parts of which are within twice `wide` (t,) [m], or its radius;
+        renew: or is looked at anew."""
+        wide = self.radius if wide is None else wide
+        return all(self._clear(k, x, wide[k], renew) or self._parts_apart(k, x, wide[k], renew) for k in self.itself)
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
-        others = self._boxes_meet(x, y, self.meshed.radius)
-        # what has passed through itself on the way may be clear at its end: that must follow from the start
-        wide = CORE * self.radius
-        return others, self._may_touch_itself(MEET, x, wide) or self._may_touch_itself(MEET, y, wide, renew=False)
+        return self._boxes_meet(x, y, self.meshed.radius), any(self._may_meet_itself(k, x, y) for k in self.itself)
+
+    def _may_meet_itself(self, k: int, x: np.ndarray, y: np.ndarray) -> bool:
+        """Whether parts of a body may meet on its way from x to y (p, 3). What has passed through itself on the way may
+        be clear at its end: start and end must be near one and the same shape."""
+        wide = CORE * self.radius[k]
+        shapes = [self.known.get((name, k)) for name in (MEET, TOUCH)]
+        if any(self._proved(one, k, x, wide) and self._proved(one, k, y, wide) for one in shapes):
+            return False
+        if shapes[0] is None or not np.array_equal(shapes[0].points, x[self._own(k)]):
+            self._look(MEET, k, x)
+        known = self.known[MEET, k]
+        return not (known.distance > 2 * wide and self._proved(known, k, y, wide))
 
     def _most(self, values: np.ndarray) -> np.ndarray:
         return np.maximum.reduceat(values[self.vertices], self.starts)
@@ -73,32 +100,58 @@ class Certificates:
         broad.boxes_of_things(x, y, wide, self.vertices, self.starts, low, high)
         return broad.boxes_meet(low, high, none, low, high, none, self.mutual)
 
-    def _may_touch_itself(self, what: str, x: np.ndarray, wide: np.ndarray, renew: bool = True) -> bool:
-        return any(not self._clear(what, int(k), x, wide[k], renew) for k in self.itself)
+    def _clear(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
+        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours, near at rest or not;
+        renew: or may be looked at anew."""
+        proved = self._proved(self.known.get((TOUCH, k)), k, x, wide)
+        if proved is None:
+            proved = self._proved(self.known.get((MEET, k)), k, x, wide)
+        if proved is None and renew:
+            proved = self._look(TOUCH, k, x) > 2 * wide
+        return bool(proved)
 
-    def _clear(self, what: str, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
-        """Whether no two parts of a body are closer than twice `wide` [m], but for neighbours; renew: or may be looked
-        at anew."""
-        own = self.vertices[self.starts[k] : self.ends[k]]
-        known, distance = self.known.get((what, k), (None, 0.0))
-        if known is not None:
-            # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
-            change = 2 * self.kernels.misfit.largest_misfit(known, x, own)
-            if distance - change > 2 * wide:
-                return True
-            if distance <= 2 * wide and change < HARDLY * self.size[k]:
-                return False
-        if not renew:
-            return False
-        self.known[what, k] = x[own].copy(), self._distance(what, k, x)
-        return self.known[what, k][1] > 2 * wide
+    def _parts_apart(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
+        """The same of parts that were not near at rest."""
+        proved = self._proved(self.apart.get(k), k, x, wide)
+        if proved is None and renew:
+            self.apart[k] = _Shape(x[self._own(k)].copy(), self._distance(k, x))
+            proved = self.apart[k].distance > 2 * wide
+        return bool(proved)
 
-    def _distance(self, what: str, k: int, x: np.ndarray) -> float:
-        """The least distance [m] of two parts of a body that are not neighbours, as far as it is below its
-        clearance."""
+    def _own(self, k: int) -> np.ndarray:
+        """The points of a thing."""
+        return self.vertices[self.starts[k] : self.ends[k]]
+
+    def _proved(self, known: _Shape | None, k: int, x: np.ndarray, wide: float) -> bool | None:
+        """Whether a known shape proves that a body at x is clear, or is about as close to itself; None for neither."""
+        if known is None:
+            return None
+        # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
+        change = 2 * self.kernels.misfit.largest_misfit(known.points, x, self._own(k))
+        if known.distance - change > 2 * wide:
+            return True
+        return False if known.distance <= 2 * wide and change < HARDLY * self.size[k] else None
+
+    def _look(self, what: str, k: int, x: np.ndarray) -> float:
+        """The least distance [m] of two parts of a body at x (p, 3) that have no point in common, or what it is at
+        least; known from now on."""
+        surfaces, own, size = self.meshed.surfaces, self._own(k), self.size[k]
+        for name in (what, OTHER[what]):
+            near, left = self.listed.get((name, k)), 0.0
+            if near is not None:
+                left = near.distance - 2 * self.kernels.misfit.largest_misfit(near.points, x, own)
+            if left >= STILL_LISTED * size:
+                break
+        else:
+            left, thing = LISTED * size, self.things[k]
+            near = self.listed[what, k] = _Shape(x[own].copy(), left, surfaces.pairs_within(x, thing, left))
+        known = self.known[what, k] = _Shape(x[own].copy(), surfaces.least_distance(x, near.pairs, left))
+        return known.distance
+
+    def _distance(self, k: int, x: np.ndarray) -> float:
+        """The least distance [m] of two parts of a body that are not neighbours and were not near at rest, as far as it
+        is below its clearance."""
         thing, clearance = self.things[k], CLEARANCE * self.size[k]
-        if what == MEET:  # all parts, for what is no contact may meet nevertheless
-            return self.meshed.surfaces.least_distance(x, thing, clearance)
         reach = np.where(self.meshed.thing == thing, 0.5 * clearance, -np.inf)
         found = self.meshed.surfaces.contacts(x, self.meshed.radius, reach, f"clear {k}")
         own = found.distance[self.meshed.thing[found.nodes[:, 0]] == thing]

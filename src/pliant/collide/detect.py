@@ -125,9 +125,11 @@ class Colliders:
         nodes, bodies = np.ones(n), np.ones(len(solids.code))
         if not self.any:
             return nodes, bodies
-        low, high = self._swept(start, end, turn)
+        placed = [solids.placed(start), solids.placed(end)]
+        boxes = [solids.boxes(each, np.zeros(len(solids.code))) for each in placed]
+        low, high = self._swept(*boxes, turn)
         bodies = np.minimum(bodies, solids.times(start, motion, turn, low, high))
-        bodies = np.minimum(bodies, solids.plane_times(start, end))
+        bodies = np.minimum(bodies, solids.plane_times(placed, boxes))
         if self.meshed:
             x, y = self.meshed.places(start), self.meshed.places(end)
             times = np.ones(len(x))
@@ -141,14 +143,13 @@ class Colliders:
             nodes = times[:n]
         return nodes, bodies
 
-    def _swept(self, start, end, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Boxes (b, 3) of the bodies' whole ways."""
+    def _swept(self, start: tuple, end: tuple, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Boxes (b, 3) of the bodies' whole ways between boxes, low and high, at the start and at the end."""
         radius = np.where(np.isinf(self.solids.radius), 0.0, self.solids.radius)
         # between two directions a point on a circle lies beyond their chord
         beyond = radius * (1 - np.cos(np.minimum(0.5 * np.linalg.norm(turn, axis=1), np.pi / 2)))
-        low, high = self.solids.boxes(self.solids.placed(start), beyond)
-        last_low, last_high = self.solids.boxes(self.solids.placed(end), beyond)
-        return np.minimum(low, last_low), np.maximum(high, last_high)
+        low, high = np.minimum(start[0], end[0]), np.maximum(start[1], end[1])
+        return low - beyond[:, None], high + beyond[:, None]
 
 
 def detect(model, state, h: float) -> Contacts:

@@ -8,8 +8,6 @@ from pliant.collide.contacts import (
     NODE_KIND,
     TRIANGLE_KIND,
     Contacts,
-    against_body,
-    between_bodies,
     joined,
     no_contacts,
 )
@@ -17,6 +15,9 @@ from pliant.collide.meshed import Meshed
 from pliant.collide.solids import Placed, Solids, contact_points
 from pliant.kernels.collide import MOST_OF_TRIANGLE as MOST
 from pliant.kernels.shapes import CONE, HULL
+
+# Primitives times bodies up to which all boxes are compared: quicker than fitting trees.
+MOST_TESTS = 500_000
 
 
 class Mixed:
@@ -30,12 +31,15 @@ class Mixed:
         # signed distances need no thickness
         self.radius = np.where(np.isnan(thickness), 0.0, thickness)
         self.single, self.found = contact_points(8), contact_points(MOST)
-        things, vertices = solids.things, self.index.vertices
+        # signed distances of these are not known
+        self.cornered = bool(np.isin(solids.code, (CONE, HULL)).any())
+        vertices = self.index.vertices
         order = np.argsort(meshed.thing[vertices], kind="stable")
         self.order = vertices[order]
         own, self.starts = np.unique(meshed.thing[self.order], return_index=True)
-        pairs = np.meshgrid(own, things.soft_count + solids.convex, indexing="ij")
-        self.both = things.may_touch(*(side.ravel() for side in pairs)).reshape(pairs[0].shape)
+        pairs = np.meshgrid(own, solids.things.soft_count + solids.convex, indexing="ij")
+        self.both = solids.things.may_touch(*(side.ravel() for side in pairs)).reshape(pairs[0].shape)
+        self.every, self.room = np.arange(len(meshed.thing))[:, None], np.empty((256, 2), np.int64)
 
     def with_surfaces(self, meshed: Meshed) -> "Mixed":
         """The same with other surfaces."""
@@ -43,16 +47,14 @@ class Mixed:
 
     def contacts(self, placed: Placed, x: np.ndarray, reach: np.ndarray, body_reach: np.ndarray) -> Contacts:
         """Contacts of points at x (p, 3) with solids that are no further apart than their reaches (p,), (b,) [m]."""
-        meshed, solids = self.meshed, self.solids
+        solids = self.solids
         low, high = solids.boxes(placed, body_reach)
-        parts = [self._nodes(placed, x, reach, body_reach, self._plane_pairs(placed, x, reach))]
-        if self._boxes_meet(x, x, self.radius + reach, low, high):
-            meshed.surfaces.fit(x, x, self.radius + reach)
-            tree = solids.fit(low, high)
-            points = self._points(meshed.surfaces.tree("vertices").pairs(tree), solids.convex)
-            parts.append(self._nodes(placed, x, reach, body_reach, points))
-            parts.append(self._triangles(placed, x, reach, body_reach, self._triangle_pairs(tree)))
-        return joined(parts)
+        points, triangles, wide = self._plane_pairs(placed, x, reach), None, self.radius + reach
+        if self._boxes_meet(x, x, wide, low, high):
+            near = self._near(("vertices", "triangles"), x, x, wide, low, high)
+            points, triangles = np.concatenate([points, near[0]]), near[1]
+        found = self._nodes(placed, x, reach, body_reach, points)
+        return found if triangles is None else joined([found, self._triangles(placed, x, reach, body_reach, triangles)])
 
     def _boxes_meet(self, x: np.ndarray, y: np.ndarray, wide: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Whether the box of a surface, whose points go from x to y (p, 3), wider by so much (p,) [m], and one of those
@@ -65,26 +67,45 @@ class Mixed:
         none = (np.zeros(count), np.zeros(len(convex)))
         return broad.boxes_meet(lowest, highest, none[0], low[convex], high[convex], none[1], self.both)
 
-    def _triangle_pairs(self, tree) -> np.ndarray:
-        """Pairs (k, 2) of triangles and bodies whose boxes overlap, and that may touch; sorted."""
-        pairs = self.meshed.surfaces.tree("triangles").pairs(tree)
-        return self._allowed(pairs, self.index.triangles, self.solids.convex)
+    def _near(self, names: tuple, x: np.ndarray, y: np.ndarray, wide: np.ndarray, low, high) -> list[np.ndarray]:
+        """Of each kind of primitives pairs (k, 2) of these, points by their own numbers, and bodies that may touch, of
+        which the boxes of ways from x to y (p, 3), wider by so much (p,) [m], and low, high (b, 3) overlap; sorted."""
+        surfaces, convex, tree = self.meshed.surfaces, self.solids.convex, None
+        found = []
+        for name in names:
+            members = surfaces.members[name]
+            if len(members) * len(convex) <= MOST_TESTS:
+                found.append(self._tested(members, x, y, wide, low, high))
+                continue
+            if tree is None:
+                surfaces.fit(x, y, wide)
+                tree = self.solids.fit(low, high)
+            pairs = self._allowed(surfaces.tree(name).pairs(tree), members, convex)
+            if members.shape[1] == 1:
+                pairs[:, 0] = members[pairs[:, 0], 0]
+            found.append(pairs)
+        return found
+
+    def _tested(self, members: np.ndarray, x, y, wide: np.ndarray, low, high) -> np.ndarray:
+        """As `_near`, each primitive with each body."""
+        kernel, convex = self.solids.kernels.broad.members_near, self.solids.convex
+        numbers = (self.meshed.thing, self.loose, self.solids.things.soft_count, low, high, convex)
+        arguments = (self.solids.things.manners, x, y, wide, members, *numbers)
+        count = kernel(*arguments, self.room)
+        if count > len(self.room):
+            self.room = np.empty((count + count // 4, 2), np.int64)
+            kernel(*arguments, self.room)
+        return self.room[:count].copy()
 
     def _plane_pairs(self, placed: Placed, x: np.ndarray, reach: np.ndarray) -> np.ndarray:
-        """Pairs (k, 2) of points and planes that are within reach."""
-        solids, planes, vertices = self.solids, self.solids.planes, self.index.vertices
-        if not len(planes):
+        """Pairs (k, 2) of points and planes that are within reach and may touch."""
+        solids, points = self.solids, self.meshed.surfaces.members["vertices"]
+        if not len(solids.planes):
             return np.zeros((0, 2), np.int64)
-        normals, heights = solids.plane_equations(placed)
-        pairs = np.empty((len(vertices) * len(planes), 2), np.int64)
-        count = solids.kernels.broad.points_at_planes(x, vertices, reach + self.radius, normals, heights, pairs)
-        return self._points(pairs[:count], planes)
-
-    def _points(self, pairs: np.ndarray, bodies: np.ndarray) -> np.ndarray:
-        """Pairs (k, 2) of points and bodies that may touch, from pairs of their numbers."""
-        found = self._allowed(pairs, self.meshed.surfaces.members["vertices"], bodies)
-        found[:, 0] = self.index.vertices[found[:, 0]]
-        return found
+        pairs = np.empty((len(points) * len(solids.planes), 2), np.int64)
+        numbers = (self.meshed.thing, self.loose, solids.things.soft_count, solids.planes)
+        arguments = (solids.things.manners, x, points, reach + self.radius, *numbers)
+        return pairs[: solids.kernels.broad.points_at_planes(*arguments, *solids.plane_equations(placed), pairs)]
 
     def _allowed(self, pairs: np.ndarray, members: np.ndarray, bodies: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of primitives, with nodes members (m, 1 or 3), and bodies that may touch, sorted, from pairs of
@@ -103,14 +124,14 @@ class Mixed:
         together = reach[pairs[:, 0]] + body_reach[pairs[:, 1]]
         which, normal, gap = answers = np.empty(count, np.int64), np.empty((count, 3)), np.empty(count)
         points, kernels, pose = (pairs, x, self.radius, together), solids.kernels.mixed, (placed.origin, placed.frame)
-        if np.isin(solids.code, (CONE, HULL)).any():
+        if self.cornered:
             work = (solids.scratch, self.single)
             count = kernels.nodes_against_solids(*points, *solids.shapes, *pose, *work, *answers)
         else:
             count = kernels.nodes_against_shapes(*points, solids.code, solids.parameter, *pose, *answers)
-        node, body = pairs[which[:count]].T
-        key = (np.int64(NODE_KIND) << KIND_PLACE) | (node << 24) | body
-        return self._sided(node[:, None], np.ones((count, 1)), body, x[node], normal[:count], gap[:count], key)
+        names = (NODE_KIND << KIND_PLACE, 24, 0)
+        alone, nothing = np.ones((count, 1)), np.zeros(count, np.int64)
+        return self._sided(pairs, which[:count], self.every, alone, nothing, x, names, normal[:count], gap[:count])
 
     def _triangles(self, placed: Placed, x, reach, body_reach, pairs: np.ndarray) -> Contacts:
         """Contacts inside triangles and on their sides."""
@@ -128,37 +149,43 @@ class Mixed:
         else:
             shapes = (*solids.shapes, placed.origin, placed.frame, solids.scratch, self.found)
             count = kernels.triangles_against_solids(*arguments, *shapes, *answers)
-        triangle, body = pairs[which[:count]].T
-        nodes, share = index.triangles[triangle], weight[:count]
-        key = (np.int64(TRIANGLE_KIND) << KIND_PLACE) | (triangle << 34) | (body << FEATURE_BITS) | feature[:count]
-        point = (share[:, :, None] * x[nodes]).sum(axis=1)
-        return self._sided(nodes, share, body, point, normal[:count], gap[:count], key)
+        names = (TRIANGLE_KIND << KIND_PLACE, 34, FEATURE_BITS)
+        given = (index.triangles, weight[:count], feature[:count], x, names)
+        return self._sided(pairs, which[:count], *given, normal[:count], gap[:count])
 
-    def _sided(self, nodes, share, body, point, normal, gap, key) -> Contacts:
-        """Contacts whose first side are nodes of soft bodies, or a rigid mesh."""
-        softs = self.solids.things.soft_count
-        thing = self.meshed.thing[nodes[:, 0]]
-        soft = thing < softs
-        of_soft = against_body(
-            nodes[soft], share[soft], thing[soft], body[soft], softs, (point[soft], normal[soft], gap[soft]), key[soft]
+    def _sided(self, pairs, which, members, share, feature, x, names: tuple, normal, gap) -> Contacts:
+        """Contacts whose first side are nodes of soft bodies, or a rigid mesh; see `write_sides`."""
+        count, softs = len(which), self.solids.things.soft_count
+        out = Contacts(
+            np.empty((count, 4), np.int64),
+            np.empty((count, 4)),
+            np.empty((count, 2), np.int64),
+            np.empty((count, 2), np.int64),
+            np.empty((count, 3)),
+            normal,
+            gap,
+            np.empty(count, np.int64),
         )
-        of_mesh = between_bodies(
-            thing[~soft] - softs, body[~soft], softs, (point[~soft], normal[~soft], gap[~soft]), key[~soft]
-        )
-        return joined([of_soft, of_mesh])
+        columns = (out.node, out.weight, out.body, out.thing, out.point, out.key)
+        given = (pairs, which, members, share, feature, x, self.meshed.thing, softs, names)
+        self.solids.kernels.sides.write_sides(*given, *columns)
+        return out
 
     def times(self, start, ends: np.ndarray, x: np.ndarray, motion, turn, low, high) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways from x to ends (p, 3), and of their motions and turns (b, 3), that points and bodies
         may go before the core of a solid is met; low, high (b, 3): boxes of the bodies' whole ways."""
-        solids, meshed = self.solids, self.meshed
+        solids = self.solids
         of_points, of_bodies = np.ones(len(x)), np.ones(len(solids.code))
-        if not self._boxes_meet(x, ends, np.zeros(len(x)), low, high):
-            return of_points, of_bodies
-        meshed.surfaces.fit(x, ends, np.zeros(len(x)))
-        pairs = self._triangle_pairs(solids.fit(low, high))
-        gone = np.linalg.norm(ends - x, axis=1)[self.index.triangles[pairs[:, 0]]].max(axis=1, initial=0.0)
+        ways, thin = np.sqrt(((ends - x) ** 2).sum(axis=1)), 0.25 * solids.depth
         turned = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(solids.radius, 1e30)
-        fast = gone + turned[pairs[:, 1]] > 0.25 * solids.depth[pairs[:, 1]]
+        if not np.any((ways.max(initial=0.0) + turned > thin)[solids.convex]):
+            return of_points, of_bodies
+        none = np.zeros(len(x))
+        if not self._boxes_meet(x, ends, none, low, high):
+            return of_points, of_bodies
+        pairs = self._near(("triangles",), x, ends, none, low, high)[0]
+        gone = ways[self.index.triangles[pairs[:, 0]]].max(axis=1, initial=0.0)
+        fast = gone + turned[pairs[:, 1]] > thin[pairs[:, 1]]
         pairs = np.ascontiguousarray(pairs[fast])
         found = np.empty(len(pairs))
         bodies = (start.body_position, start.body_rotation, solids.principal, solids.centre)

@@ -15,6 +15,8 @@ from pliant.kernels.shapes import MESH, PLANE, SPHERE
 BODY_BITS = 22
 # Contacts of a pair, at most.
 MOST = 8
+# Bodies up to which all boxes are compared: quicker than fitting a tree.
+MOST_TESTED = 64
 
 
 def contact_points(count: int) -> ContactPoints:
@@ -103,10 +105,10 @@ class Solids:
 
     def pairs(self, placed: Placed, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of bodies whose boxes overlap, planes second; sorted."""
-        if len(self.code) < 2:
-            return np.zeros((0, 2), np.int64)
-        near = self.convex[self.fit(low, high).pairs()] if len(self.convex) > 1 else np.zeros((0, 2), np.int64)
-        near = np.sort(near, axis=1)
+        if len(self.convex) <= MOST_TESTED:
+            return self._tested(low, high, self.planes, *self.plane_equations(placed))
+        count = self.things.soft_count
+        near = np.sort(self.convex[self.fit(low, high).pairs()], axis=1)
         found = [near[np.lexsort((near[:, 1], near[:, 0]))]]
         for plane, normal, height in zip(self.planes, *self.plane_equations(placed)):
             # the corner of a box that is deepest below the plane
@@ -114,8 +116,14 @@ class Solids:
             below = self.convex[deepest <= height]
             found.append(np.stack([below, np.full(len(below), plane)], axis=1))
         pairs = np.concatenate(found)
-        count = self.things.soft_count
         return pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+
+    def _tested(self, low: np.ndarray, high: np.ndarray, planes: np.ndarray, normals, heights) -> np.ndarray:
+        """As `pairs`, each body with each other and with these planes."""
+        count = len(self.convex)
+        room = np.empty((count * (count - 1) // 2 + count * len(planes), 2), np.int64)
+        numbers = (low, high, self.convex, self.things.soft_count, planes, normals, heights)
+        return room[: self.kernels.broad.bodies_near(self.things.manners, *numbers, room)]
 
     def contacts(self, state, placed: Placed, reach: np.ndarray) -> Contacts:
         """Contacts between bodies that are no further apart than their reaches (b,) [m] together."""
@@ -164,30 +172,15 @@ class Solids:
             kernel(*arguments, which, self.room)
         return which[:count], ContactPoints(*(column[:count].copy() for column in self.room))
 
-    def plane_times(self, start, end) -> np.ndarray:
-        """The part (b,) of their way from one state to another that bodies may go before their cores are below a plane,
-        about."""
-        times, convex = np.ones(len(self.code)), self.convex
-        if not len(self.planes) or not len(convex):
-            return times
-        heights = [self._heights(state) for state in (start, end)]
-        for number, plane in enumerate(self.planes):
-            lowest = [height[number] for height in heights]
-            size = self.radius[convex]
-            others = np.full(len(convex), self.things.soft_count + plane)
-            allowed = self.things.may_touch(self.things.soft_count + convex, others)
-            through = allowed & (lowest[0] > -size) & (lowest[1] < -size)
-            part = (lowest[0] + size) / np.maximum(lowest[0] - lowest[1], 1e-300)
-            times[convex] = np.where(through, np.minimum(times[convex], part), times[convex])
+    def plane_times(self, placed: list[Placed], boxes: list[tuple]) -> np.ndarray:
+        """The part (b,) of their way from one place to another, with boxes there, that bodies may go before their cores
+        are below a plane, about."""
+        times = np.ones(len(self.code))
+        if len(self.planes) and len(self.convex):
+            ends = [(*box, *self.plane_equations(each)) for each, box in zip(placed, boxes)]
+            numbers = (self.convex, self.radius, self.things.soft_count, self.planes)
+            self.kernels.broad.plane_times(self.things.manners, *ends, *numbers, times)
         return times
-
-    def _heights(self, state) -> np.ndarray:
-        """How high (p, convex) [m] the lowest corners of the convex bodies' boxes are above planes."""
-        placed = self.placed(state)
-        low, high = self.boxes(placed, np.zeros(len(self.code)))
-        normals, heights = self.plane_equations(placed)
-        corner = np.where(normals[:, None] > 0, low[self.convex], high[self.convex])
-        return np.einsum("pkc,pc->pk", corner, normals) - heights[:, None]
 
     def times(self, start, motion: np.ndarray, turn: np.ndarray, low, high) -> np.ndarray:
         """The part (b,) of their motion and turn (b, 3) that bodies may go before their cores meet; low, high (b, 3):
@@ -196,9 +189,11 @@ class Solids:
         moved = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(self.radius, 1e30)
         if len(self.convex) < 2 or not np.any(moved[self.convex] > 0.25 * self.depth[self.convex]):
             return times
-        pairs = self.convex[self.fit(low, high).pairs()]
-        count = self.things.soft_count
-        pairs = pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+        if len(self.convex) <= MOST_TESTED:
+            pairs = self._tested(low, high, self.planes[:0], np.empty((0, 3)), np.empty(0))
+        else:
+            pairs, count = self.convex[self.fit(low, high).pairs()], self.things.soft_count
+            pairs = pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
         fast = moved[pairs].sum(axis=1) > 0.25 * self.depth[pairs].sum(axis=1)
         pairs, found = np.ascontiguousarray(pairs[fast]), np.empty(int(fast.sum()))
         bodies = (start.body_position, start.body_rotation, self.principal, self.centre)

@@ -140,12 +140,16 @@ class Surfaces:
         key, nodes, weights = (np.concatenate(columns) for columns in zip(vertex, edge))
         return self._measured(x, key, nodes, weights)
 
-    def least_distance(self, x: np.ndarray, body: int, most: float) -> float:
-        """The least distance [m] at positions x (n, 3) between two parts of a body that have no point in common, near
-        at rest or not, or `most` if there is none less."""
-        margin = np.where(self.body == body, 0.5 * most, -np.inf)
-        near, index = self._near(f"body {body}", x, x, margin), self.index
-        return self.kernels.surfaces.least_distance(*near.pairs, x, index.vertices, index.triangles, index.edges, most)
+    def pairs_within(self, x: np.ndarray, body: int, reach: float) -> list[np.ndarray]:
+        """Pairs of vertices and triangles, and of edges, of a body that have no point in common and may be no further
+        apart than a reach [m] at positions x (n, 3), near at rest or not."""
+        self.fit(x, x, np.where(self.body == body, 0.5 * reach, -np.inf))
+        return [self._chosen(*names)[0] for names in (("vertices", "triangles"), ("edges",))]
+
+    def least_distance(self, x: np.ndarray, pairs: list[np.ndarray], most: float) -> float:
+        """The least distance [m] at positions x (n, 3) among pairs as of `pairs_within`, or `most` if none is less."""
+        index = self.index
+        return self.kernels.surfaces.least_distance(*pairs, x, index.vertices, index.triangles, index.edges, most)
 
     def _collect(self, kernel, *arguments) -> tuple[np.ndarray, ...]:
         """What a kernel finds, with as much room as it needs."""

@@ -41,6 +41,7 @@ class JointsAhead:
         self.error, self.rate = np.zeros(error.shape), np.zeros(error.shape)
         # what bodies turn by [rad], and the pose, where joints were evaluated last
         self.turn, self.pose = np.zeros(state.body_position.shape), tuple(part.copy() for part in state.pose)
+        self.at = None  # the velocities that they were last followed to
 
     @property
     def rotation(self) -> np.ndarray:
@@ -50,10 +51,14 @@ class JointsAhead:
     def write_into(self, table: Rows) -> None:
         """Let the first rows of a table be theirs."""
         entries = int(self.blocks.start[-1])
-        self.triples, self.jacobian = table.triples[:entries], table.jacobian[:entries]
+        self.triples, self.jacobian, self.at = table.triples[:entries], table.jacobian[:entries], None
 
     def follow(self, u: np.ndarray) -> None:
-        """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead."""
+        """Errors, rates and Jacobians at the positions to which velocities u (triples, 3) lead; once for an array that
+        is asked for again, which nobody writes into."""
+        if u is self.at:
+            return
+        self.at = u
         blocks, state, device, h = self.blocks, self.state, self.device, self.h
         places = (self.triples, self.jacobian, self.error)
         device.ahead.lead_joints(blocks.free.arrays, blocks.watched, state.pose, h, u, self.turn, self.pose)
@@ -140,9 +145,13 @@ class RowPotential:
         geometry = (rows.start[own], rows.triples, rows.jacobian)
         return self.device.rows.row_response(*geometry, *bounds, velocity, 0, nothing, *answers)[1]
 
-    def renew(self) -> None:
-        """Shifts and slips follow what was last evaluated."""
-        self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
+    def renew(self, first: int = 0) -> None:
+        """Shifts and slips of the slices from the first on follow what was last evaluated."""
+        if first == 0:
+            self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
+        else:
+            self.shift[first:] = np.where(self.hard[first:], self.impulse[first:], 0.0)
+            self.slip[first:] = self.new_slip[first:]
         if len(self.tilting):
             self.compliance[self.first_tilt :] = self.tilting.compliance(self.impulse)
         self.target = self.rows.target + self.compliance * self.shift
@@ -214,6 +223,14 @@ class RowPotential:
         slips, joints = (self.slip, self.new_slip), (self.joints.blocks.per_reach, met, STIFF_PART)
         none = np.empty((0, 3, LANES)) if little is None else little
         return self.device.ahead.row_mismatch(*numbers, *slips, *joints, none) + self._torque_lag()
+
+    def contact_mismatch(self) -> float:
+        """As `mismatch`, of contacts alone, at what they last responded to."""
+        own = slice(self.joints.slices, None)
+        numbers = (self.hard, self.compliance, self.impulse, self.shift, self.mobility, self.rows.friction)
+        slips, none = (self.slip, self.new_slip), (self.joints.blocks.per_reach[:0], False, STIFF_PART)
+        numbers = tuple(each[own] for each in (*numbers, *slips))
+        return self.device.ahead.row_mismatch(*numbers, *none, np.empty((0, 3, LANES))) + self._torque_lag()
 
     def _torque_lag(self) -> float:
         """How far torques at their bounds are from those of the present normal impulses, as an energy [J]."""

@@ -11,9 +11,11 @@ from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT
 from pliant.solve.newton.point import Direction, Point
 
 # How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
-CLOSING, SLOW = 1e-3, 0.5
+CLOSING, SLOW = 1e-2, 0.5
 # Such corrections where joints fit and are not in balance, and how exactly they are solved for.
 MOST_BALANCING, BALANCING = 2, 0.2
+# The part of the imbalance that one leaves at most which helps.
+HELPING = 0.7
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
@@ -49,7 +51,7 @@ def closed(potential: Increment, system, point: Point, info: Info, most: float) 
         _, gradient = potential.renew(point.u, point.value, point.gradient)
         correction, products = system.solve(-system.free * gradient, CLOSING)
         info.iterations += products
-        new = Point(point.u + correction, *potential.evaluate(point.u + correction))
+        new = Point(u := point.u + correction, *potential.evaluate(u))
         left = potential.row_potential.largest_gap()
         if not (np.isfinite(new.value) and left < gap):
             return Point(point.u, *potential.evaluate(point.u))
@@ -58,24 +60,35 @@ def closed(potential: Increment, system, point: Point, info: Info, most: float) 
 
 
 def balanced(
-    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float
+    potential: Increment,
+    system,
+    criterion: StepCriterion,
+    point: Point,
+    info: Info,
+    tolerance: float,
+    correction: np.ndarray | None = None,
 ) -> tuple[Point, bool]:
     """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
     matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
-    joints or helps nothing is taken back."""
+    joints or helps nothing is taken back. correction (triples, 3): the first of them, where it is known."""
     rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
     if criterion.fits(point.u, info, tolerance, patient):
         return point, True
-    gap, estimate = rows.largest_gap(), rows.estimate
+    gap, estimate, found = rows.largest_gap(), rows.estimate, criterion.found
     for _ in range(0 if potential.following else MOST_BALANCING):
-        correction, products = system.solve(-system.free * end.gradient, BALANCING)
-        info.iterations += products
+        if correction is None:
+            correction, products = system.solve(-system.free * end.gradient, BALANCING)
+            info.iterations += products
         rows.foresee(correction)
-        end = Point(end.u + correction, *potential.evaluate(end.u + correction))
+        end = Point(u := end.u + correction, *potential.evaluate(u))
+        correction = None
         if not np.isfinite(end.value) or rows.largest_gap() > max(gap, CLOSED):
             break
         if criterion.fits(end.u, info, tolerance, patient):
             return end, True
+        if criterion.found > HELPING * found:
+            break
+        found = criterion.found
     rows.estimate = estimate
     return Point(point.u, *potential.evaluate(point.u)), False
 
@@ -84,7 +97,7 @@ def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
     """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
     pull = potential.row_potential.restoring_impulses(system.jacobian)
     correction, products = system.solve(system.free * pull, RESTORING)
-    return Point(u + correction, *potential.evaluate(u + correction)), products
+    return Point(new := u + correction, *potential.evaluate(new)), products
 
 
 def back_to_joints(

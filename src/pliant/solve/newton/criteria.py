@@ -26,6 +26,8 @@ class StepCriterion:
     """
 
     closed, estimates = CLOSED, True
+    held = False  # whether contacts hold things that would go further than their size
+    found = np.inf  # the imbalance where it was last asked whether all fits
 
     @property
     def touches(self) -> bool:
@@ -47,7 +49,8 @@ class StepCriterion:
             return change
         most = self.potential.model.longest_ways / self.potential.h
         speed = np.sqrt((change * change).sum(axis=1, keepdims=True))
-        return change if np.all(speed <= most) else change * np.minimum(1.0, most / np.maximum(speed, 1e-300))
+        self.held = not np.all(speed <= most)
+        return change * np.minimum(1.0, most / np.maximum(speed, 1e-300)) if self.held else change
 
     def scale(self, u: np.ndarray) -> float:
         """Twice the energy [J] of the motion in this step: the measure of corrections."""
@@ -73,9 +76,12 @@ class StepCriterion:
         potential, joints = self.potential, self.potential.row_potential.joints.slices
         if not joints and not self.estimates:
             return True
+        self.found = np.inf
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
-        found = residual(potential.problem, potential.solution(u, info), "implicit")
+        solution = potential.solution(u, info)
+        solution.internal = solution.internal - potential.tilt_forces(len(solution.internal))
+        self.found = found = residual(potential.problem, solution, "implicit")
         most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE
         if not joints and patient:
             return True  # it is measured in the end

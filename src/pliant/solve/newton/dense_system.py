@@ -16,7 +16,7 @@ class DenseSystem:
     """M + J^T G J over the triples of a model without elements, contacts included; offers what PrimalSystem does."""
 
     linear, dtype = "dense", np.dtype(np.float64)
-    direct = True  # solves are cheap beside evaluations
+    direct, iterates = True, False  # solves are cheap beside evaluations
     patience = 12  # iterations before sweeps over contacts
     contact_softness = FIRM_CONTACTS
 

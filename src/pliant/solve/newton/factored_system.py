@@ -13,7 +13,7 @@ class FactoredSystem:
     what pressures need."""
 
     linear, dtype = "cholesky", np.dtype(np.float64)
-    direct = True  # solves are cheap beside evaluations
+    direct, iterates = True, False  # solves are cheap beside evaluations
     patience, contact_softness = 3, LOOSE_CONTACTS  # there are no contacts
 
     def __init__(self, model, joints: Rows):

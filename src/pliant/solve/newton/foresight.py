@@ -7,10 +7,14 @@ open, close, stick and slide as they do; what lowers this model is a direction d
 
 import numpy as np
 
+from pliant.rows.potential import RowPotential
 from pliant.solve.newton.increment import Increment
+from pliant.solve.newton.point import Point
 
 # Most corrections of a direction, part of the residual to which each is solved for, and to which all of them bring it.
-MOST_CORRECTIONS, FORCING, ENOUGH = 6, 0.1, 0.1
+MOST_CORRECTIONS, FORCING, ENOUGH = 8, 0.1, 0.1
+# Most renewals of what lags behind, and the part of it [J] that one leaves where they are slow.
+MOST_RENEWALS, SLOWLY = 3, 0.25
 # Most halvings of a correction that does not lower the model.
 MOST_HALVINGS = 12
 
@@ -21,20 +25,22 @@ def foreseeable(potential: Increment) -> bool:
 
 
 def foresee_contacts(
-    potential: Increment, system, u: np.ndarray, gradient: np.ndarray, direction: np.ndarray, size: float
+    potential: Increment, system, point: Point, direction: np.ndarray, size: float, enough: float
 ) -> tuple[np.ndarray, int]:
-    """A direction (triples, 3) from velocities u, where the potential was last evaluated, with its gradient, that
-    meets contacts where it leads, from one that does not; and the products it took. size: local norm of the gradient.
+    """A direction (triples, 3) from a point, where the potential was last evaluated, that meets contacts where it
+    leads, from one that does not; and the products it took. size: local norm of the gradient.
 
-    The system is left with the curvatures of contacts where the direction leads.
+    What lags behind of contacts is renewed there until it lags by no more than an energy `enough` [J], and with it the
+    value and the gradient of the point. The system is left with the curvatures of contacts where the direction leads.
     """
-    rows, joints = potential.row_potential, potential.row_potential.joints.slices
-    smooth = gradient.copy()
+    rows, joints, u = potential.row_potential, potential.row_potential.joints.slices, point.u
+    smooth = point.gradient.copy()
     rows.add_impulses(smooth, first=joints)
     smooth *= system.free
     level = rows.respond(u)
+    point.value -= level
     there, pushed = np.zeros_like(direction), np.zeros_like(direction)  # so far, and the quadratic's product with it
-    lowest, products, plain = 0.0, 0, direction
+    lowest, products, plain, renewals, lag = 0.0, 0, direction, 0, np.inf
     for _ in range(MOST_CORRECTIONS):
         push = system.product_without_contacts(direction)
         for _ in range(MOST_HALVINGS):
@@ -46,15 +52,30 @@ def foresee_contacts(
         else:
             break
         there, pushed, lowest = new, new_push, value
-        left = smooth + pushed
-        rows.add_impulses(left, -1.0, joints)
-        left *= system.free
-        system.renew_contacts(rows.curvature)
+        left = _left(rows, joints, smooth + pushed, system)
         if system.local_norm(left) <= ENOUGH * size:
-            break
+            lag, before = rows.contact_mismatch(), lag
+            if renewals == MOST_RENEWALS or lag <= enough or lag > SLOWLY * before:
+                break
+            rows.renew(joints)
+            renewals, level = renewals + 1, rows.respond(u)
+            lowest = rows.respond(u + there) - level + float(system.dot(smooth + 0.5 * pushed, there))
+            left = _left(rows, joints, smooth + pushed, system)
         direction, more = system.solve(-left, FORCING)
         products += more
         if system.indefinite:
             break
-    rows.respond(u)
+    point.value += rows.respond(u)
+    if renewals:
+        rows.add_impulses(smooth, -1.0, joints)
+        point.gradient = smooth * system.free
     return (there if lowest < 0.0 else plain), products
+
+
+def _left(rows: RowPotential, joints: int, gradient: np.ndarray, system) -> np.ndarray:
+    """The model's gradient (triples, 3), from that without contacts, where these responded last; the system takes their
+    curvatures there."""
+    rows.add_impulses(gradient, -1.0, joints)
+    gradient *= system.free
+    system.renew_contacts(rows.curvature)
+    return gradient

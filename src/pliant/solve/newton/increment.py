@@ -216,6 +216,15 @@ class Increment:
         found[:n] += self.following.evaluate(u[:n])[1] / self.h
         return found
 
+    def tilt_forces(self, count: int) -> np.ndarray | float:
+        """Forces (count, 3) [N] of tilts, which end where contacts are looked for again, on the first triples."""
+        rows = self.row_potential
+        if not len(rows.tilting):
+            return 0.0
+        out = np.zeros_like(self.free)
+        rows.add_impulses(out, first=rows.first_tilt)
+        return out[:count] / self.h
+
     def rod_torque(self, gradient: np.ndarray) -> np.ndarray:
         """What the torques (b, 3) [N m s] of rods are more at the end of the step than seen from its start."""
         seen = gradient[self.model.node_count + 1 :: 2]

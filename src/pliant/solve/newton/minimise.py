@@ -29,15 +29,21 @@ LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # tolerance, where that is more.
 PENETRATION, OF_TOLERANCE = 1e-3, 0.1
 # Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end, the part of it each time
-# that all is well but for what penetrates; and relative to what is left to correct, while that is
-# large.
+# that all is well but for what penetrates; and relative to what is left to correct, while that is large.
 SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
+# Part of the square of the tolerance to which contacts that lag behind are brought by foresight.
+AIM = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # How far above the tolerance the expected next correction may lie for it to be worth estimating, and how exactly.
 PROMISING, ESTIMATE = 3.0, 0.2
+# Energy of a correction relative to what the fall of the gradient's local norm makes of that of the last one.
+DOUBT = 4.0
+# Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
+# before, and how often in a row: it is accurate enough for the few that are left.
+FRESH, MOST_FRESH, MOST_KEPT = 30.0, 0.3, 3
 # Ratios of the sizes of two corrections: from where on they are said to converge slowly, and from where on the first
 # was not what had to be corrected.
 CREEPING, SURPRISING = 0.5, 2.0
@@ -82,14 +88,19 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, deep, loosely = _Trend(), 0, 0, 0
+    trend, touches, deep, loosely, kept, whole = _Trend(), 0, 0, 0, 0, True
     for iteration in range(max_iterations):
-        exact = iteration > 0 and info.residual < NEAR
-        _assemble(potential, system, exact, first=iteration == 0)
+        kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
+        if kept:
+            _renew_rows(potential, system)
+        else:
+            exact = iteration > 0 and info.residual < NEAR
+            _assemble(potential, system, exact, first=iteration == 0)
         if iteration == 0 and potential.row_potential.joints.slices:
-            point = fitted(potential, system, point, lambda: _assemble(potential, system, False))
+            point = fitted(potential, system, point, lambda: _renew_rows(potential, system))
         point.gradient = point.gradient * system.free
-        found = _direction(potential, system, point, last, exact)
+        enough = _enough(potential, criterion, point, tolerance) if whole else np.inf
+        found = _direction(potential, system, point, last, exact, enough)
         new, factor = _line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
@@ -107,14 +118,18 @@ def minimise(
         left = trend.follow(found, factor)
         least = trend.least(system, point.gradient)
         info.residual = 1.0 if failed else criterion.residual(point.gradient, max(left, least) + lag, scale)
-        if criterion.estimates and not failed and _promising(potential, system, point, found, info.residual, tolerance):
-            left, products = _left_to_correct(system, point.gradient)
+        next_one = None
+        if criterion.estimates and not failed:
+            hopeless = criterion.residual(point.gradient, lag, scale) > tolerance
+            given = (info.residual, tolerance, left, hopeless)
+            left, products, next_one = _estimated(potential, system, point, found, *given)
             info.iterations += products
             info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
-            point = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
-            point, fits = balanced(potential, system, criterion, point, info, tolerance)
+            shut = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
+            point, next_one = shut, next_one if shut is point else None
+            point, fits = balanced(potential, system, criterion, point, info, tolerance, next_one)
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
@@ -132,10 +147,18 @@ def minimise(
         swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
-        elif lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
+        elif factor > 0.0 and lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
     return point.u, info
+
+
+def _enough(potential: Increment, criterion: StepCriterion, point: Point, tolerance: float) -> float:
+    """What may lag behind of contacts [J] where a direction from a point leads; anything where small things in long
+    steps are held by them, which are far from what a direction foresees."""
+    if criterion.held or not foreseeable(potential):
+        return np.inf
+    return AIM * tolerance**2 * criterion.scale(point.u)
 
 
 def _met(
@@ -158,7 +181,7 @@ def _met(
     swept, gone = _swept(potential, system, point, info, tolerance, scale, deep), 0.0
     if swept is not None:
         point, gone = swept, criterion.square(potential.mass, swept.u - point.u)
-    left, products = _left_to_correct(system, point.gradient)
+    left, products, _ = _left_to_correct(system, point.gradient)
     info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
     lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
     info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
@@ -193,7 +216,21 @@ def _assemble(potential: Increment, system, exact: bool, first: bool = False) ->
     system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
 
 
-def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool) -> Direction:
+def _fresh(system, residual: float, tolerance: float, kept: int) -> bool:
+    """Whether the elements' stiffness, kept so often, is good enough for another iteration."""
+    return system.iterates and kept < MOST_KEPT and residual <= min(FRESH * tolerance, MOST_FRESH)
+
+
+def _renew_rows(potential: Increment, system) -> None:
+    """The rows' part of the Hessian at what was last evaluated; where systems are factorised, the whole."""
+    rows = potential.row_potential
+    if system.iterates:
+        system.renew_rows(rows.rows, rows.curvature)
+    else:
+        _assemble(potential, system, False)
+
+
+def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool, enough: float) -> Direction:
     """Newton's direction with the Hessian just assembled; should an exact one turn out not to be positive, as in
     compression, it is projected after all."""
     rows, gradient = potential.row_potential, point.gradient
@@ -207,14 +244,17 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
     slope = float(system.dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
         _assemble(potential, system, False)
-        again = _direction(potential, system, point, last, False)
+        again = _direction(potential, system, point, last, False, enough)
         again.products += products
         return again
     more, kinked = 0, system.direct and rows.joints.slices and not potential.following
     if kinked:
         direction, more = past_kinks(potential, system, gradient, direction)
     elif foreseeable(potential) and slope < 0.0 and not potential.following:
-        direction, more = foresee_contacts(potential, system, point.u, gradient, direction, size)
+        direction, more = foresee_contacts(potential, system, point, direction, size, enough)
+        if point.gradient is not gradient:
+            gradient = point.gradient
+            size = system.local_norm(gradient)
     slope, products = float(system.dot(gradient, direction)), products + more
     if not kinked:
         rows.foresee(direction)
@@ -222,21 +262,37 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
     return Direction(direction, slope, size, products, now)
 
 
-def _promising(potential: Increment, system, point: Point, found: Direction, residual: float, tolerance: float) -> bool:
-    """Whether the gradient has fallen so far that the next correction may well be within the tolerance, when the last
-    was not."""
+def _estimated(
+    potential: Increment,
+    system,
+    point: Point,
+    found: Direction,
+    residual: float,
+    tolerance: float,
+    left: float,
+    hopeless,
+) -> tuple[float, int, np.ndarray | None]:
+    """Twice the energy [J] of the next correction, where the gradient has fallen so far that it may well be within the
+    tolerance when the last, `left`, was not; the products it took, and the correction if it was solved for. hopeless:
+    what lags behind is too large anyhow, and the fall of the gradient says enough."""
     if residual <= tolerance or potential.following:
-        return False
-    return residual * system.local_norm(system.free * point.gradient) <= PROMISING * tolerance * found.size
+        return left, 0, None
+    fallen = system.local_norm(system.free * point.gradient) / max(found.size, 1e-300)
+    if residual * fallen > PROMISING * tolerance:
+        return left, 0, None
+    if hopeless:
+        return min(DOUBT * fallen * fallen, 1.0) * left, 0, None
+    return _left_to_correct(system, point.gradient)
 
 
-def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int]:
+def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int, np.ndarray]:
     """Twice the energy [J] that a simplified Newton correction, with the matrix of the last one, would gain at a point,
-    and the products it took: the error of an iterate, for much less than another iteration (Deuflhard 2011, 2.1)."""
+    the products it took, and the correction: the error of an iterate, for much less than another iteration (Deuflhard
+    2011, 2.1)."""
     free = system.free * gradient
     direction, products = system.solve(-free, ESTIMATE)
     left = -float(system.dot(free, direction))
-    return (np.inf if system.indefinite else left), products
+    return (np.inf if system.indefinite else left), products, direction
 
 
 def _bent(

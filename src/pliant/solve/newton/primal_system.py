@@ -92,11 +92,9 @@ class PrimalSystem:
 
         x (n, 3): where the nodes are, at the first of a step; then the coarse level of the preconditioner is renewed.
         """
-        pattern, dtype, kernels = self.pattern, self.dtype, self.device.linalg.sliced
+        pattern, kernels = self.pattern, self.device.linalg.sliced
         kernels.gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
-        self._take_rows(
-            RowTerms(rows.start, self.offsets[rows.triples], rows.jacobian.astype(dtype), curvature.astype(dtype))
-        )
+        self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         kernels.invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
         if self.library:
@@ -108,9 +106,25 @@ class PrimalSystem:
             self.places, self.iterations = (self.places, self.iterations) if x is None else (x, np.inf)
             self._precondition()
 
+    @property
+    def iterates(self) -> bool:
+        """Whether systems are solved without factors, so that other rows alone are taken quickly."""
+        return not (self.library or self.factors)
+
     def renew_contacts(self, curvature: np.ndarray) -> None:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
-        self._take_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
+        self._renew_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
+
+    def renew_rows(self, rows: Rows, curvature: np.ndarray) -> None:
+        """Take other rows and their curvatures; elements and masses stay as they were assembled."""
+        self._renew_rows(self._terms(rows, curvature))
+
+    def _terms(self, rows: Rows, curvature: np.ndarray) -> RowTerms:
+        numbers = (rows.jacobian.astype(self.dtype), curvature.astype(self.dtype))
+        return RowTerms(rows.start, self.offsets[rows.triples], *numbers)
+
+    def _renew_rows(self, rows: RowTerms) -> None:
+        self._take_rows(rows)
         extra = self._extra_diagonals()
         self.device.linalg.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, self.inverse)
         if not (self.library or self.factors):

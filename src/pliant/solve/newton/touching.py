@@ -29,9 +29,12 @@ def contacts_ahead(
     ends = problem.state.x + h * u[: model.node_count]
     if not len(problem.rows.contacts) and model.colliders.clear(problem.state.x, ends):
         return problem, u, True, no_tilting()
-    u, clear = before_meeting(problem, u)
-    u = last + share * (u - last)
     there = _moved(model.device, problem.state, u, h)
+    shares = _shares(problem, u, there)
+    clear = bool(shares.min(initial=1.0) >= 1.0)
+    if not clear or share != 1.0:
+        u = last + share * ((u if clear else shares[:, None] * u) - last)
+        there = _moved(model.device, problem.state, u, h)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
     allowed = _allowed(contacts, started, h)
     rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
@@ -53,17 +56,14 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts
     return replace(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
 
 
-def before_meeting(problem: Problem, u: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Velocities that go as far as things may before they meet where u (triples, 3) leads, and whether these are u."""
-    share = shares_before_meeting(problem, u)
-    clear = bool(share.min(initial=1.0) >= 1.0)
-    return (u if clear else share[:, None] * u), clear
-
-
 def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:
     """The parts (triples,) of velocities u (triples, 3) with which things go no further than to where they meet."""
+    return _shares(problem, u, _moved(problem.model.device, problem.state, u, problem.h))
+
+
+def _shares(problem: Problem, u: np.ndarray, there: State) -> np.ndarray:
+    """As `shares_before_meeting`; there: where u leads."""
     h, n = problem.h, problem.model.node_count
-    there = _moved(problem.model.device, problem.state, u, h)
     nodes, bodies = problem.model.colliders.times(problem.state, there, h * u[n::2], h * u[n + 1 :: 2])
     return np.concatenate([nodes, np.repeat(bodies, 2)])
 

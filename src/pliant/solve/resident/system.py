@@ -47,7 +47,7 @@ class DrivenSystem:
     """M + h^2 K + J^T G J: elements and nodes on a device, rigid bodies on the host."""
 
     patience, linear, dtype = 3, "pcg", np.dtype(np.float32)
-    direct = False  # solves take their time
+    direct, iterates = False, False  # solves take their time, and rows are taken with the elements
 
     def __init__(self, model, program):
         self.program, n = program, model.node_count

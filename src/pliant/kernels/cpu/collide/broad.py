@@ -50,37 +50,114 @@ def parted(things, found, count, out):
 
 
 @kernel
+def _may_part(manners, members, i, thing, loose, other):
+    """Whether primitive i of members (m, 1 to 3) and a thing may touch, and something can part them: nothing parts what
+    is held still from what stays."""
+    if not _accept(manners, thing[members[i, 0]], other):
+        return False
+    moves = not manners.still[other]
+    for j in range(members.shape[1]):
+        moves = moves or loose[members[i, j]]
+    return moves
+
+
+@kernel
 def keys_of_pairs(manners, pairs, members, convex, thing, loose, soft_count, body_count, keys_out):
     """Keys primitive * body_count + body of the pairs (k, 2) of primitives with nodes members (m, 1 to 3) and entries
     of `convex` that may touch; how many. Nothing can part what is held still from a body that stays."""
     count = 0
     for k in range(len(pairs)):
         primitive, body = pairs[k, 0], convex[pairs[k, 1]]
-        own, other = thing[members[primitive, 0]], soft_count + body
-        if not _accept(manners, own, other):
-            continue
-        moves = not manners.still[other]
-        for j in range(members.shape[1]):
-            moves = moves or loose[members[primitive, j]]
-        if moves:
+        if _may_part(manners, members, primitive, thing, loose, soft_count + body):
             keys_out[count] = primitive * body_count + body
             count += 1
     return count
 
 
 @kernel
-def points_at_planes(x, vertices, wide, normals, heights, pairs_out):
-    """Pairs (k, 2) of entries of vertices (m,) and of planes, with normals (p, 3) and heights (p,) [m] along them, that
-    are within `wide` (n,) [m] of each other, or behind; how many."""
+def points_at_planes(manners, x, points, wide, thing, loose, soft_count, planes, normals, heights, pairs_out):
+    """Pairs (k, 2) of points (m, 1) and of planes (p,), with normals (p, 3) and heights (p,) [m] along them, that may
+    touch and are within `wide` (n,) [m] of each other, or behind; how many."""
     count = 0
-    for i in range(len(vertices)):
-        v = vertices[i]
-        for j in range(len(heights)):
+    for i in range(len(points)):
+        v = points[i, 0]
+        for j in range(len(planes)):
             height = x[v, 0] * normals[j, 0] + x[v, 1] * normals[j, 1] + x[v, 2] * normals[j, 2]
-            if height - heights[j] <= wide[v]:
-                pairs_out[count, 0], pairs_out[count, 1] = i, j
+            close = height - heights[j] <= wide[v]
+            if close and _may_part(manners, points, i, thing, loose, soft_count + planes[j]):
+                pairs_out[count, 0], pairs_out[count, 1] = v, planes[j]
                 count += 1
     return count
+
+
+@kernel
+def members_near(manners, x, y, wide, members, thing, loose, soft_count, low, high, bodies, pairs_out):
+    """Pairs (k, 2) of primitives, with nodes members (m, 1 to 3) that go from x to y (n, 3), wider by wide (n,) [m],
+    and bodies (b,), ascending, with boxes low, high (all bodies, 3) [m], that overlap and may touch; sorted, points by
+    their own numbers. How many there are, though no more are written than there is room."""
+    count, width = 0, members.shape[1]
+    own_low, own_high = np.empty(3), np.empty(3)
+    for i in range(len(members)):
+        most = wide[members[i, 0]]
+        for j in range(1, width):
+            most = max(most, wide[members[i, j]])
+        for c in range(3):
+            lowest, highest = math.inf, -math.inf
+            for j in range(width):
+                n = members[i, j]
+                lowest, highest = min(lowest, x[n, c], y[n, c]), max(highest, x[n, c], y[n, c])
+            own_low[c], own_high[c] = lowest - most, highest + most
+        for j in range(len(bodies)):
+            b = bodies[j]
+            meet = own_low[0] <= high[b, 0] and low[b, 0] <= own_high[0]
+            meet = meet and own_low[1] <= high[b, 1] and low[b, 1] <= own_high[1]
+            meet = meet and own_low[2] <= high[b, 2] and low[b, 2] <= own_high[2]
+            if meet and _may_part(manners, members, i, thing, loose, soft_count + b):
+                if count < len(pairs_out):
+                    pairs_out[count, 0], pairs_out[count, 1] = members[i, 0] if width == 1 else i, b
+                count += 1
+    return count
+
+
+@kernel
+def bodies_near(manners, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
+    """Pairs (k, 2) of bodies (b,), ascending, with boxes low, high (all bodies, 3) [m], that overlap and may touch;
+    then with planes (p,), of normals (p, 3) and heights (p,) [m], that boxes reach; each sorted. How many."""
+    count = 0
+    for i in range(len(bodies)):
+        a = bodies[i]
+        for j in range(i + 1, len(bodies)):
+            b = bodies[j]
+            meet = low[a, 0] <= high[b, 0] and low[b, 0] <= high[a, 0]
+            meet = meet and low[a, 1] <= high[b, 1] and low[b, 1] <= high[a, 1]
+            meet = meet and low[a, 2] <= high[b, 2] and low[b, 2] <= high[a, 2]
+            if meet and _accept(manners, soft_count + a, soft_count + b):
+                pairs_out[count, 0], pairs_out[count, 1] = a, b
+                count += 1
+    for k in range(len(planes)):
+        for i in range(len(bodies)):
+            a, deepest = bodies[i], 0.0
+            for c in range(3):
+                deepest += normals[k, c] * (low[a, c] if normals[k, c] > 0.0 else high[a, c])
+            if deepest <= heights[k] and _accept(manners, soft_count + a, soft_count + planes[k]):
+                pairs_out[count, 0], pairs_out[count, 1] = a, planes[k]
+                count += 1
+    return count
+
+
+@kernel
+def plane_times(manners, start, end, bodies, radius, soft_count, planes, times_inout):
+    """Lowers times (all bodies,) to the part of their way that bodies (b,) may go before their cores, as deep as their
+    radii (all bodies,) [m], are below planes (p,), about. start, end: boxes low, high (all bodies, 3) [m], normals
+    (p, 3) and heights (p,) [m] at the start and at the end."""
+    for k in range(len(planes)):
+        for i in range(len(bodies)):
+            b, first, last = bodies[i], -start[3][k], -end[3][k]
+            for c in range(3):
+                first += start[2][k, c] * (start[0][b, c] if start[2][k, c] > 0.0 else start[1][b, c])
+                last += end[2][k, c] * (end[0][b, c] if end[2][k, c] > 0.0 else end[1][b, c])
+            if first > -radius[b] and last < -radius[b] and _accept(manners, soft_count + b, soft_count + planes[k]):
+                times_inout[b] = min(times_inout[b], (first + radius[b]) / max(first - last, 1e-300))
 
 
 @kernel

@@ -195,13 +195,31 @@ def edge_edge_contacts(
 
 
 @kernel
+def _between_boxes(a, b, c, p, q, r):
+    """The squared distance of the boxes of two triangles: at most that of the triangles."""
+    total = 0.0
+    for i in range(3):
+        below = min(p[i], q[i], r[i]) - max(a[i], b[i], c[i])
+        above = min(a[i], b[i], c[i]) - max(p[i], q[i], r[i])
+        apart = max(below, above, 0.0)
+        total += apart * apart
+    return total
+
+
+@kernel
 def least_distance(vertex_pairs, edge_pairs, x, vertices, triangles, edges, most):
     """The least distance [m] among pairs (k, 2) of vertices and triangles, and of edges, or `most` if none is less."""
     least = most * most
     for k in range(len(vertex_pairs)):
-        least = min(least, _on_triangle(_triple(x, vertices[vertex_pairs[k, 0]]), x, triangles, vertex_pairs[k, 1])[1])
+        p, t = _triple(x, vertices[vertex_pairs[k, 0]]), vertex_pairs[k, 1]
+        a, b, c = _triple(x, triangles[t, 0]), _triple(x, triangles[t, 1]), _triple(x, triangles[t, 2])
+        if _between_boxes(p, p, p, a, b, c) < least:
+            least = min(least, point_triangle(p, a, b, c, TELLING)[1])
     for k in range(len(edge_pairs)):
-        least = min(least, _on_edges(x, edges, edge_pairs[k, 0], edge_pairs[k, 1])[2])
+        e, f = edge_pairs[k, 0], edge_pairs[k, 1]
+        a, b, p, q = _triple(x, edges[e, 0]), _triple(x, edges[e, 1]), _triple(x, edges[f, 0]), _triple(x, edges[f, 1])
+        if _between_boxes(a, b, b, p, q, q) < least:
+            least = min(least, segment_segment(a, b, p, q, TELLING)[2])
     return math.sqrt(least)
 
 
