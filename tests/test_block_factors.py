@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 import pliant as pl
 from pliant.formulas.matrix3 import symmetric_inverse
 from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict, solve_factored
-from pliant.kernels.cpu.linalg.sliced import gather_matrix, invert_diagonals
+from pliant.kernels.cpu.linalg.sliced import fill_slices, gather_sums, invert_diagonals
 from pliant.kernels.cpu.linalg.two_level import factorise_dense, solve_dense
 from pliant.kernels.device import HOST
 from pliant.kernels.lanes import LANES
@@ -157,7 +157,9 @@ def test_prescribed_components_leave_small_numbers_as_they_are():
         pattern = sliced_pattern(HOST, 2, [])
         out, no_blocks, sums = (np.zeros((rows, 9), dtype) for rows in (len(pattern.column) * LANES, 1, 1))
         out = out.reshape(-1, 9, LANES)
-        gather_matrix(pattern.gathering(free), pattern.start, no_blocks, np.stack([block, block]), sums, out)
+        gathering = pattern.gathering(free)
+        gather_sums(gathering, no_blocks, sums)
+        fill_slices(gathering, pattern.start, sums, np.stack([block, block]), out)
         found = out[0].T[pattern.place].reshape(2, 3, 3)
         assert np.array_equal(found, np.array(kept, dtype))
 

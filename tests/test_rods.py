@@ -221,6 +221,26 @@ def test_rods_rest_on_what_they_touch():
     assert sim.rod(second).points[:, 2].min() > 0.0095
 
 
+def test_rods_that_slide_on_the_ground_take_few_iterations():
+    """A leaning rod swings until its tip lies on the ground and slides there with friction: converged, a few iterations
+    a step of either solver, and both come to the same place."""
+    ends = []
+    for solver, most in ((pl.Newton(), 3), (pl.Mixed(), 6)):
+        scene, down = pl.Scene(), np.array([0.3, 0, -np.sqrt(1 - 0.3**2)])
+        law = pl.Material.linear(young=1e7, poisson=0.3, density=1000, damping=1e-2)
+        rod = scene.add_rod([0, 0, 1] + np.linspace(0, 1, 41)[:, None] * down, law, radius=2e-3, self_contact=False)
+        rod.clamp(0)
+        scene.add_rigid(pl.Plane(), static=True, position=(0, 0, 0.03), friction=0.3)
+        sim, iterations = scene.simulate(dt=1 / 60, solver=solver), []
+        for _ in range(30):
+            sim.step()
+            iterations.append(sim.info.newton_iterations)
+            assert sim.info.converged
+        assert len(sim.contacts) and max(iterations[-8:]) <= most
+        ends.append(sim.rod(rod).points)
+    assert np.abs(ends[0] - ends[1]).max() < 2e-4
+
+
 def test_a_rod_touches_itself_unless_told_otherwise():
     # the arms of a hairpin are pressed together
     arc = np.linspace(np.pi / 2, -np.pi / 2, 7)[1:-1]

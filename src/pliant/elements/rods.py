@@ -47,7 +47,9 @@ class BodyPlaces:
 
 def body_sizes(state) -> np.ndarray:
     """The numbers (2 b, 3) whose rounding is that of the triples of bodies: positions [m], and ones for turns."""
-    return np.stack([state.body_position, np.ones_like(state.body_position)], axis=1).reshape(-1, 3)
+    out = np.ones((2 * len(state.body_position), 3))
+    out[::2] = state.body_position
+    return out
 
 
 class RodTerms(NamedTuple):

@@ -42,6 +42,66 @@ class BlockFactor(NamedTuple):
     pivot: np.ndarray
 
 
+class ForestFactor(NamedTuple):
+    """As BlockFactor, with runs (r + 1,) of columns that have nothing to do with each other."""
+
+    order: np.ndarray
+    start: np.ndarray
+    row: np.ndarray
+    lower: np.ndarray
+    pivot: np.ndarray
+    runs: np.ndarray
+
+
+# Jobs of a factorisation by supernodes: rows of a panel take what others do to them; columns of a panel become those of
+# the factor; rows after these take what they do.
+TAKE, ELIMINATE, FOLLOW = range(3)
+
+
+class SupernodePlan(NamedTuple):
+    """Where the panels of supernodes lie; places are those of the elimination order.
+
+    first (S + 1,): first column; row_start (S + 1,), rows: its rows, own columns first; widest (1,): most of them.
+    panel_start (S + 1,): its panel, three rows of L^T for each of its columns. entry_start (n + 1,), entry (k, 2):
+    blocks of the matrix by rows: place within a row of the panel, and which; diagonal (n,): those on the diagonal.
+    update_start (S + 1,), update (u, 4): what those before do to it: which, first and last of their rows, and where in
+    `relative` are the places of their rows, from the first on, in it. child_start (S + 1,), child (c, 2): children, and
+    where in `relative` their rows are. task_start (T + 1,), task: supernodes of subtrees, and last all others.
+    stage_start (G + 1,): stages of tasks that know nothing of each other; job_start, job (j, 6): jobs of such tasks:
+    kind, supernode, part and parts of its rows, first and last of its columns.
+    """
+
+    first: np.ndarray
+    row_start: np.ndarray
+    rows: np.ndarray
+    widest: np.ndarray
+    panel_start: np.ndarray
+    entry_start: np.ndarray
+    entry: np.ndarray
+    diagonal: np.ndarray
+    update_start: np.ndarray
+    update: np.ndarray
+    relative: np.ndarray
+    child_start: np.ndarray
+    child: np.ndarray
+    task_start: np.ndarray
+    task: np.ndarray
+    stage_start: np.ndarray
+    job_start: np.ndarray
+    job: np.ndarray
+
+
+class SupernodeFactor(NamedTuple):
+    """order (n,): node at each place; panel: rows of the unit triangle L^T; pivot (2, 3 n): D and 1 / D; passed: room
+    for solves."""
+
+    plan: SupernodePlan
+    order: np.ndarray
+    panel: np.ndarray
+    pivot: np.ndarray
+    passed: np.ndarray
+
+
 class ElementMatrix(NamedTuple):
     """A sliced matrix (mass alone) plus elements that are not assembled: products, one named tuple for each of their
     sets; slots: work space; slot_start, adjacency: slots of each node; node_places (n,): its flat offset."""
@@ -75,7 +135,7 @@ class BlockJacobi(NamedTuple):
 class FactorPreconditioner(NamedTuple):
     """Factors of the matrix or of most of it; offset (n,): flat place of each triple; work (n, 3)."""
 
-    factor: BlockFactor
+    factor: BlockFactor | ForestFactor | SupernodeFactor
     offset: np.ndarray
     work: np.ndarray
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from pliant.kernels.device import HOST, Device
-from pliant.kernels.matrices import BlockFactor
+from pliant.kernels.matrices import BlockFactor, ForestFactor
 
 
 @dataclass
@@ -41,6 +41,13 @@ class BlockPattern:
         candidates = [_pattern(device, graph, order) for order in (_minimum_degree(graph), _cuthill_mckee(graph))]
         return min(candidates, key=lambda pattern: pattern.start[-1])
 
+    def in_postorder(self) -> "BlockPattern":
+        """The same fill with every subtree of the elimination tree as a run of columns, the longest columns last."""
+        count, column = len(self.order), np.repeat(np.arange(len(self.order)), np.diff(self.column_start))
+        first, second = self.order[self.row], self.order[column]
+        graph = csr_matrix((np.ones(2 * len(column)), (np.r_[first, second], np.r_[second, first])), (count, count))
+        return _pattern(self.device, graph, self.order[_postorder(self.parent, np.diff(self.start))])
+
     def find(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Index of the stored block of each pair, and whether it is stored transposed (the upper triangle is)."""
         return self.look_up(first, second)[:2]
@@ -53,6 +60,12 @@ class BlockPattern:
         key, wanted = column * len(self.order) + self.row, high * len(self.order) + low
         index = np.searchsorted(key, wanted).clip(max=len(key) - 1)
         return index, i > j, key[index] == wanted
+
+    def forest(self, most: int) -> np.ndarray:
+        """Runs of columns, at most so many, that have nothing to do with each other, of a pattern in postorder."""
+        ends, count = np.flatnonzero(self.parent < 0) + 1, len(self.order)
+        wanted = np.arange(1, most + 1) * count / most
+        return np.unique(np.concatenate([[0], ends[np.searchsorted(ends, wanted - 0.5)]]))
 
 
 def _minimum_degree(graph) -> np.ndarray:
@@ -67,6 +80,19 @@ def _minimum_degree(graph) -> np.ndarray:
 
 def _cuthill_mckee(graph) -> np.ndarray:
     return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
+
+
+def _postorder(parent: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Columns with all their descendants before them; of siblings those with more blocks below come last."""
+    children = [[] for _ in range(len(parent) + 1)]  # the last: roots
+    for column in np.lexsort([np.arange(len(parent)), below]):
+        children[parent[column]].append(int(column))
+    found, waiting = [], children[-1].copy()
+    while waiting:  # from the end: every column before its descendants, the last child first
+        column = waiting.pop()
+        found.append(column)
+        waiting.extend(children[column])
+    return np.array(found[::-1], np.int64)
 
 
 def _pattern(device: Device, graph, order: np.ndarray) -> BlockPattern:
@@ -86,10 +112,21 @@ def _pattern(device: Device, graph, order: np.ndarray) -> BlockPattern:
 def factor(pattern: BlockPattern, values: np.ndarray, room: BlockFactor | None = None) -> BlockFactor:
     """L D L^T of the matrix with these upper blocks (k, 3, 3); room: factors of the same pattern to write over, for
     new memory costs as much as a small factorisation."""
-    size, n = int(pattern.start[-1]), len(pattern.order)
-    if room is None:
-        row, lower, pivot = np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 6))
-        room = BlockFactor(pattern.order, pattern.start, row, lower, pivot)
+    room = room or BlockFactor(*_numbers(pattern))
     columns = (pattern.column_start, pattern.row, pattern.parent, pattern.start)
     pattern.device.linalg.block_ldl.factorise(*columns, values, room.row, room.lower, room.pivot)
     return room
+
+
+def factor_forest(pattern: BlockPattern, runs: np.ndarray, values: np.ndarray, room: ForestFactor | None):
+    """The same by runs of columns that have nothing to do with each other (`BlockPattern.forest`)."""
+    room = room or ForestFactor(*_numbers(pattern), runs)
+    columns = (pattern.column_start, pattern.row, pattern.parent, pattern.start)
+    pattern.device.linalg.forest.factorise_forest(runs, *columns, values, room.row, room.lower, room.pivot)
+    return room
+
+
+def _numbers(pattern: BlockPattern) -> tuple[np.ndarray, ...]:
+    """Order and room for the factors of a pattern."""
+    size, n = int(pattern.start[-1]), len(pattern.order)
+    return pattern.order, pattern.start, np.empty(size, np.int64), np.empty((size, 3, 3)), np.empty((n, 6))

@@ -32,6 +32,7 @@ class SlicedPattern:
     turned: np.ndarray
     source: np.ndarray
     entry: np.ndarray
+    key: np.ndarray  # (couples,) of the places of couples, in order
 
     @property
     def slices(self) -> int:
@@ -73,6 +74,15 @@ class SlicedPattern:
         triple = self.in_lanes(np.arange(len(self.place), dtype=np.int32), -1)
         return Gathering(self.couple_start, self.turned, self.source, self.entry, triple, zero, one)
 
+    def couples(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Couple of each pair of triples, 2 * couple + (1 if transposed), or -1."""
+        row, column = self.place[first], self.place[second]
+        wanted = _couple_key(row, column)
+        if not len(self.key):
+            return np.full(len(wanted), -1)
+        couple = np.searchsorted(self.key, wanted).clip(max=len(self.key) - 1)
+        return np.where(self.key[couple] == wanted, 2 * couple + (row < column), -1)
+
     def in_lanes(self, values: np.ndarray, fill) -> np.ndarray:
         """One number for each triple (n,) -> (slices, LANES) in the matrix's order."""
         out = np.full(self.slices * LANES, fill, values.dtype)
@@ -100,11 +110,10 @@ def sliced_pattern(device: Device, count: int, elements: list[Connectivity]) -> 
     offset, entry = (np.full((int(start[-1]), LANES), fill, np.int32) for fill in (0, -1))
     offset.ravel()[slot] = entry_column // LANES * 3 * LANES + entry_column % LANES
     couple_start, turned, source, key = _couples(place[row], place[column], block)
-    wanted = _couple_key(entry_row, entry_column)
-    if len(key):
-        couple = np.searchsorted(key, wanted).clip(max=len(key) - 1)
-        entry.ravel()[slot] = np.where(key[couple] == wanted, 2 * couple + (entry_row < entry_column), -1)
-    return SlicedPattern(device, place, start, offset, couple_start, turned, source, entry)
+    pattern = SlicedPattern(device, place, start, offset, couple_start, turned, source, entry, key)
+    triple = np.argsort(place, kind="stable")
+    entry.ravel()[slot] = pattern.couples(triple[entry_row], triple[entry_column])
+    return pattern
 
 
 def _couple_key(row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -160,6 +160,16 @@ class RowPotential:
             places, most = self.rolling.places(), self._torque_bounds()
             self.rows.low.reshape(-1)[places], self.rows.high.reshape(-1)[places] = -most, most
 
+    def kept(self) -> dict:
+        """What renewals change, for `take_back`."""
+        names = ("shift", "slip", "target", "compliance", "last_error")
+        return {name: None if (own := getattr(self, name)) is None else own.copy() for name in names}
+
+    def take_back(self, kept: dict) -> None:
+        """Undo the renewals since `kept`, of rows among which no torques are."""
+        for name, own in kept.items():
+            setattr(self, name, own)
+
     def _torque_bounds(self) -> np.ndarray:
         """The largest torques (r, 3) [N m s] at the normal impulses last evaluated."""
         return self.rolling.reach * np.maximum(self.impulse.reshape(-1)[self.rolling.normal], 0.0)[:, None]

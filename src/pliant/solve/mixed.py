@@ -64,7 +64,9 @@ class MixedSolver(NewtonSolver):
         change = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, change)
         start = potential.predicted + self.system.free * memory.get("change", 0.0)
-        return self._solved(problem, potential, criterion, self._turning_little(problem, start))
+        start = self._turning_little(problem, start)
+        potential.row_potential.follow_slip(start)
+        return self._solved(problem, potential, criterion, start)
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,

@@ -16,6 +16,8 @@ CLOSING, SLOW = 1e-2, 0.5
 MOST_BALANCING, BALANCING = 2, 0.2
 # The part of the imbalance that one leaves at most which helps.
 HELPING = 0.7
+# Renewals of what lags behind with one matrix; and the part of the lag that a slow one leaves.
+MOST_RENEWALS, SLOW_RENEWAL = 6, 0.5
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
@@ -91,6 +93,29 @@ def balanced(
         found = criterion.found
     rows.estimate = estimate
     return Point(point.u, *potential.evaluate(point.u)), False
+
+
+def followed(potential: Increment, system, start: Point, info: Info, lag: float, little: float) -> tuple[Point, float]:
+    """The point with what lags behind [J], friction above all, renewed and met by solves with the matrix of the last
+    iteration, until that is little, and what it is then: cheaper than an iteration for each renewal, for little moves.
+    Where it shrinks slowly, the start as it was."""
+    rows, point, first = potential.row_potential, start, lag
+    kept = rows.kept()
+    for _ in range(0 if len(rows.rolling) else MOST_RENEWALS):
+        rows.last_error = None  # no contact is made harder for what these leave
+        value, gradient = potential.renew(point.u, point.value, point.gradient)
+        correction, products = system.solve(-system.free * gradient, BALANCING)
+        info.iterations += products
+        new = Point(point.u + correction, *potential.evaluate(point.u + correction))
+        left = potential.lag(0.0)
+        if not (new.value <= value + potential.blur and left <= SLOW_RENEWAL**2 * lag):
+            break
+        point, lag = new, left
+        if lag <= little:
+            rows.last_error = None
+            return point, lag
+    rows.take_back(kept)
+    return Point(start.u, *potential.evaluate(start.u)), first
 
 
 def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:

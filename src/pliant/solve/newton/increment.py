@@ -313,7 +313,8 @@ class Increment:
         numbers = (model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
         elastic = self.device.balance.rounding_energy(*numbers)
         if self.elements.count > model.node_count:
-            inertia = np.stack([model.body_mass, model.body_inertia.min(axis=1)], axis=1).ravel()
+            least = np.minimum(np.minimum(*model.body_inertia[:, :2].T), model.body_inertia[:, 2])  # quicker than min
+            inertia = np.stack([model.body_mass, least], axis=1).ravel()
             numbers = (model.body_stiffness, inertia, body_sizes(self.problem.state), EPSILON, self.h)
             elastic += self.device.balance.rounding_energy(*numbers)
         return elastic + self.row_potential.rounding()

@@ -15,8 +15,8 @@ class LibraryFactor(FactorPattern):
     symmetric matrix, also keeps its analysis.
     """
 
-    def __init__(self, model, joints, free: np.ndarray, library: str):
-        super().__init__(model, joints, free)
+    def __init__(self, model, joints, free: np.ndarray, sliced, library: str):
+        super().__init__(model, joints, free, sliced)
         self.library, size = library, 3 * model.triple_count
         column = np.repeat(np.arange(model.triple_count), np.diff(self.pattern.column_start))
         i, j = self.pattern.order[self.pattern.row], self.pattern.order[column]
@@ -36,9 +36,9 @@ class LibraryFactor(FactorPattern):
         if library == "pardiso":
             self.solver = Pardiso()
 
-    def factorise_library(self, blocks, mass, rows, curvature) -> None:
+    def factorise_library(self, sums, mass, rows, curvature) -> None:
         """New numbers, same pattern."""
-        upper = self.assemble_upper(blocks, mass, rows, curvature).reshape(-1)
+        upper = self.assemble_upper(sums, mass, rows, curvature).reshape(-1)
         numbers = np.concatenate([upper, upper[self.mirrored]])[self.places]
         if self.library == "pardiso":
             self.solver.renew(csr_matrix((numbers, self.indices, self.indptr), shape=self.shape))

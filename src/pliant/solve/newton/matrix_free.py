@@ -23,7 +23,7 @@ class MatrixFreeSystem(PrimalSystem):
         self.adjacency = (*self.elements.adjacency, own)
         values = np.empty((len(self.pattern.column), 9, LANES), dtype)
         numbers = (self.pattern.start, self.pattern.column, values)
-        self.matrix = ElementMatrix(*numbers, self.products, slots, *self.adjacency)
+        self.sliced = ElementMatrix(*numbers, self.products, slots, *self.adjacency)
 
     def _pattern_elements(self) -> list[Connectivity]:
         """Only mass and rigid bodies have blocks of their own."""

@@ -1,11 +1,9 @@
 """Newton's method on a potential: projected Hessian, line search (S 4.4); for time steps and static balances."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted
+from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted, followed
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -14,6 +12,7 @@ from pliant.solve.newton.kinks import past_kinks
 from pliant.solve.newton.lengths import OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.sweeping import may_sweep, sweep
+from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
 MOST_TRIALS = 30
@@ -37,6 +36,8 @@ NEAR = 0.1
 AIM = 0.1
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
+# Lag, as a residual relative to the tolerance, down to which it is followed with one matrix.
+FOLLOWED = 0.1
 # How far above the tolerance the expected next correction may lie for it to be worth estimating, and how exactly.
 PROMISING, ESTIMATE = 3.0, 0.2
 # Energy of a correction relative to what the fall of the gradient's local norm makes of that of the last one.
@@ -44,41 +45,8 @@ DOUBT = 4.0
 # Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
 # before, and how often in a row: it is accurate enough for the few that are left.
 FRESH, MOST_FRESH, MOST_KEPT = 30.0, 0.3, 3
-# Ratios of the sizes of two corrections: from where on they are said to converge slowly, and from where on the first
-# was not what had to be corrected.
-CREEPING, SURPRISING = 0.5, 2.0
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
-
-
-@dataclass
-class _Trend:
-    """What the corrections so far tell of those to come: last, its energy [J]; condition: what energy a gradient of
-    local norm one had when a correction was far larger than the one before, as those of loosely solved systems are."""
-
-    last: float = np.inf
-    whole: bool = False
-    renewed: bool = False
-    slow: float = 0.0
-    condition: float = 0.0
-
-    def follow(self, found: Direction, factor: float) -> float:
-        """Take up a correction, and its energy [J]."""
-        energy = abs(found.slope)
-        ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
-        if ratio > SURPRISING and self.whole and not self.renewed:
-            self.condition = max(self.condition, energy / max(found.size**2, 1e-300))
-        # a geometric series
-        self.slow = (
-            energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole and not self.renewed else 0.0
-        )
-        self.last, self.whole, self.renewed = energy, factor == 1.0, False
-        return energy
-
-    def least(self, system, gradient: np.ndarray) -> float:
-        """What is left [J] at a gradient, by the corrections so far."""
-        rough = self.condition * system.local_norm(system.free * gradient) ** 2 if self.condition else 0.0
-        return max(self.slow, rough)
 
 
 def minimise(
@@ -88,7 +56,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, deep, loosely, kept, whole = _Trend(), 0, 0, 0, 0, True
+    trend, touches, deep, loosely, kept, whole = Trend(), 0, 0, 0, 0, True
     for iteration in range(max_iterations):
         kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
         if kept:
@@ -125,6 +93,15 @@ def minimise(
             left, products, next_one = _estimated(potential, system, point, found, *given)
             info.iterations += products
             info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)
+        lags = factor > 0.0 and lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale)
+        if lags and tolerance < info.residual < NEAR and system.direct and potential.elements.elements.on_bodies:
+            little = (FOLLOWED * tolerance) ** 2 * scale
+            point, found_lag = followed(potential, system, point, info, lag, little)
+            next_one = None
+            if found_lag <= little:
+                lag, (left, products, next_one) = found_lag, _left_to_correct(system, point.gradient)
+                info.iterations, trend.renewed = info.iterations + products, True
+                info.residual = criterion.residual(point.gradient, left + lag, scale)
         whole = factor >= WHOLE or info.residual <= WHOLE * tolerance
         if info.residual <= tolerance and whole:
             shut = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
@@ -136,18 +113,18 @@ def minimise(
                 info.unsettled = touches == MOST_TOUCHES and not info.converged
                 if info.converged or info.unsettled:
                     break
-                last, trend = None, _Trend()
+                last, trend = None, Trend()
                 continue
         elif loosely < LOOSE_TOUCHES and whole and info.residual <= LOOSELY_MET * tolerance and potential.wandering:
             loosely += 1
             point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
-            last, trend = None, _Trend()
+            last, trend = None, Trend()
             continue
         last = found.size
         swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
-        elif factor > 0.0 and lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale):
+        elif lags:
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
     return point.u, info

@@ -4,7 +4,7 @@ import numpy as np
 from numba import get_num_threads
 
 from pliant.kernels.lanes import LANES
-from pliant.kernels.matrices import Augmented, BlockJacobi, FactorPreconditioner, RowTerms, SlicedMatrix, TwoLevel
+from pliant.kernels.matrices import Augmented, BlockJacobi, RowTerms, SlicedMatrix, TwoLevel
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
@@ -25,6 +25,8 @@ ONE_LEVEL = ("jacobi", "matrix-free")
 LIBRARIES = ("superlu", "pardiso")
 # Iterations of a solve after which the coarse level is renewed: it does not fit any more what contacts hold.
 MANY_ITERATIONS = 15
+# Part by which curvatures of rows may differ from those in the factors that are the whole matrix.
+ALIKE = 0.01
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
 
@@ -52,10 +54,10 @@ class PrimalSystem:
         needed = self.pieces.count > MOST_PIECES or model.elements.on_bodies
         small = self.count <= min(direct_work / 5, MOST_TRIPLES) or needed
         if linear == "cholesky" or (linear == "auto" and small):
-            factors = FactorPattern(model, joints, self.free)
+            factors = FactorPattern(model, joints, self.free, self.pattern)
             if linear == "cholesky" or factors.work <= direct_work or needed:
                 self.factors = factors
-        self.library = LibraryFactor(model, joints, self.free, linear) if linear in LIBRARIES else None
+        self.library = LibraryFactor(model, joints, self.free, self.pattern, linear) if linear in LIBRARIES else None
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
         if self.factors and model.elements.sets and len(model.joints.family):
             self.contact_softness = MIXED_CONTACTS
@@ -70,7 +72,8 @@ class PrimalSystem:
         self._make_room(dtype)
         shape = (pattern.slices, 3, LANES)
         self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
-        self.inverse = np.empty((pattern.slices, 9, LANES), dtype)
+        self.diagonals = np.empty((pattern.slices, 9, LANES), dtype)  # inverses of diagonal blocks
+        self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
 
     def _pattern_elements(self) -> list[Connectivity]:
         """The elements whose blocks are assembled."""
@@ -80,7 +83,7 @@ class PrimalSystem:
         """Room for the matrix and for what it is assembled from."""
         start, column = self.pattern.start, self.pattern.column
         self.blocks = np.zeros((self.elements.block_count, 9), dtype)
-        self.matrix = SlicedMatrix(start, column, np.empty((len(column), 9, LANES), dtype))
+        self.sliced = SlicedMatrix(start, column, np.empty((len(column), 9, LANES), dtype))
 
     def take(self, terms: list) -> None:
         """Take the elements' stiffness, one for each set, for the next `assemble`."""
@@ -93,15 +96,15 @@ class PrimalSystem:
         x (n, 3): where the nodes are, at the first of a step; then the coarse level of the preconditioner is renewed.
         """
         pattern, kernels = self.pattern, self.device.linalg.sliced
-        kernels.gather_matrix(self.gathering, pattern.start, self.blocks, mass, self.sums, self.matrix.values)
+        kernels.gather_sums(self.gathering, self.blocks, self.sums)
+        self.mass, self.filled, self.inverted = mass, False, False
         self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
-        kernels.invert_diagonals(pattern.start, self.matrix.values, self._extra_diagonals(), self.inverse)
+        self.bare = self.factors is not None and rows.slices == 0  # factors and blocks are the whole matrix
         if self.library:
-            self.library.factorise_library(self.blocks, mass, rows, curvature)
+            self.library.factorise_library(self.sums, mass, rows, curvature)
         elif self.factors:
-            numbers = self.factors.factorise(self.blocks, mass, rows, curvature)
-            self.preconditioner = FactorPreconditioner(numbers, self.offsets, np.empty((self.count, 3)))
+            self.preconditioner = self.factors.precondition(self.sums, mass, rows, curvature, self.offsets)
         else:
             self.places, self.iterations = (self.places, self.iterations) if x is None else (x, np.inf)
             self._precondition()
@@ -113,6 +116,8 @@ class PrimalSystem:
 
     def renew_contacts(self, curvature: np.ndarray) -> None:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
+        if self.factors and self.factors.whole and _alike(curvature, self.rows.weight):
+            return
         self._renew_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
 
     def renew_rows(self, rows: Rows, curvature: np.ndarray) -> None:
@@ -125,10 +130,29 @@ class PrimalSystem:
 
     def _renew_rows(self, rows: RowTerms) -> None:
         self._take_rows(rows)
-        extra = self._extra_diagonals()
-        self.device.linalg.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, self.inverse)
+        self.inverted = False
+        if self.factors:
+            self.factors.whole = False
         if not (self.library or self.factors):
             self._precondition()
+
+    @property
+    def matrix(self) -> SlicedMatrix:
+        """The matrix in slices, without rows; where factors are all that is asked for it is not needed."""
+        if not self.filled:
+            numbers = (self.sums, self.mass, self.sliced.values)
+            self.device.linalg.sliced.fill_slices(self.gathering, self.pattern.start, *numbers)
+            self.filled = True
+        return self.sliced
+
+    @property
+    def inverse(self) -> np.ndarray:
+        """Inverse diagonal blocks (slices, 9, LANES), with what rows add."""
+        if not self.inverted:
+            numbers = (self.matrix.values, self._extra_diagonals(), self.diagonals)
+            self.device.linalg.sliced.invert_diagonals(self.pattern.start, *numbers)
+            self.inverted = True
+        return self.diagonals
 
     def _take_rows(self, rows: RowTerms) -> None:
         """Take rows, and those of them that act by themselves."""
@@ -153,8 +177,9 @@ class PrimalSystem:
     def _precondition(self) -> None:
         """Two levels at the start of a step; later on the coarse level stays, and the blocks are renewed, unless the
         last solve took many iterations."""
+        inverse = self.inverse  # renewed in place, also for a preconditioner that stays
         if self.linear in ONE_LEVEL:
-            self.preconditioner = BlockJacobi(self.inverse)
+            self.preconditioner = BlockJacobi(inverse)
         elif self.iterations > MANY_ITERATIONS:
             x, which, self.iterations = self.places, self._stiff_rows(), 0
             self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
@@ -194,8 +219,8 @@ class PrimalSystem:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
         if self.library:
             return self._solve_library(b * self.free, tolerance)
-        if self.elements.on_bodies and self.factors and len(self.rows.start) - 1 == self.joint_slices:
-            direction, products = self.roughly_solve(b, tolerance)  # without contacts factors are the whole matrix
+        if self.elements.on_bodies and self.factors and self.factors.whole:
+            direction, products = self.roughly_solve(b, tolerance)
             self.indefinite = float(self.dot(b, direction)) < 0.0
             return direction, products
         # of unit size, so that no number of a float32 solve is denormal
@@ -261,6 +286,8 @@ class PrimalSystem:
 
     def local_norm(self, gradient: np.ndarray) -> float:
         """sqrt(g^T D^-1 g) with the diagonal blocks D."""
+        if self.bare:
+            return self.factors.local_norm(gradient)
         r = self.pattern.pack(gradient, self.dtype)
         kernels = self.device.linalg.pcg
         kernels.apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
@@ -278,6 +305,13 @@ class PrimalSystem:
 
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u without the rows, over the free components."""
+        if self.bare:
+            return self.factors.quadratic(u)
         x = self.pattern.pack_free(u, self.free, self.dtype)
         self._multiply_bare(x)
         return float(self.device.linalg.pcg.dot_slices(x, self.x))
+
+
+def _alike(curvature: np.ndarray, before: np.ndarray) -> bool:
+    """Whether curvatures (slices, 6, LANES) are so much the same that factors with those before still serve."""
+    return bool(np.all(np.abs(curvature - before) <= ALIKE * np.abs(before).max(axis=1, keepdims=True)))

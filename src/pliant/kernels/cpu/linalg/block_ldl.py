@@ -36,7 +36,7 @@ def elimination_tree(column_start, row):
 
 
 @kernel
-def _inverse_pivot(pivot, whole):
+def inverse_pivot(pivot, whole):
     """1 / pivot; whole: the number of the matrix at its place. Zero where the matrix has nothing there at all."""
     size = abs(whole)
     if abs(pivot) < DOUBTFUL_PIVOT * size:
@@ -47,27 +47,34 @@ def _inverse_pivot(pivot, whole):
 @kernel
 def _factorise_pivot(d, whole, out):
     """out (6,) from the lower triangle of a diagonal block d (3, 3); whole (3,): its diagonal before elimination."""
-    i0 = _inverse_pivot(d[0, 0], whole[0])
+    i0 = inverse_pivot(d[0, 0], whole[0])
     l10, l20 = d[1, 0] * i0, d[2, 0] * i0
-    i1 = _inverse_pivot(d[1, 1] - l10 * d[1, 0], whole[1])
+    i1 = inverse_pivot(d[1, 1] - l10 * d[1, 0], whole[1])
     rest = d[2, 1] - l20 * d[1, 0]
     l21 = rest * i1
-    i2 = _inverse_pivot(d[2, 2] - l20 * d[2, 0] - l21 * rest, whole[2])
+    i2 = inverse_pivot(d[2, 2] - l20 * d[2, 0] - l21 * rest, whole[2])
     out[0], out[1], out[2], out[3], out[4], out[5] = l10, l20, l21, i0, i1, i2
 
 
 @kernel
 def factorise(column_start, row, parent, start, values, row_out, lower_out, pivot_out):
     """Numbers of L and D from the upper blocks `values` (k, 3, 3); of diagonal blocks the lower triangle counts."""
-    n = column_start.shape[0] - 1
+    factorise_run(0, column_start.shape[0] - 1, column_start, row, parent, start, values, row_out, lower_out, pivot_out)
+
+
+@kernel
+def factorise_run(begin, end, column_start, row, parent, start, values, row_out, lower_out, pivot_out):
+    """The same of columns from begin to end, which others have nothing to do with."""
+    n = end - begin  # columns are counted from the first
     filled, flag = np.zeros(n, np.int64), np.full(n, -1)
     pattern, path = np.empty(n, np.int64), np.empty(n, np.int64)
     y, diagonal, whole = np.zeros((n, 3, 3)), np.empty((3, 3)), np.empty(3)
+    parent, start, pivot_out = parent[begin:end], start[begin:end], pivot_out[begin:end]
     for k in range(n):
         top = n
         flag[k] = k
-        for p in range(column_start[k], column_start[k + 1]):
-            i = row[p]
+        for p in range(column_start[begin + k], column_start[begin + k + 1]):
+            i = row[p] - begin
             for r in range(3):  # loops: assigned slices are slower
                 for c in range(3):
                     y[i, r, c] = values[p, r, c]
@@ -76,7 +83,7 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
                 path[length] = i
                 length += 1
                 flag[i] = k
-                i = parent[i]
+                i = parent[i] - begin
             while length > 0:
                 top -= 1
                 length -= 1
@@ -95,7 +102,7 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
             a0, a1, a2, b0, b1, b2 = yi[0, 0], yi[0, 1], yi[0, 2], yi[1, 0], yi[1, 1], yi[1, 2]
             c0, c1, c2 = yi[2, 0], yi[2, 1], yi[2, 2]
             for p in range(start[i], start[i] + filled[i]):
-                yj, block = y[row_out[p]], lower_out[p]
+                yj, block = y[row_out[p] - begin], lower_out[p]
                 for r in range(3):
                     l0, l1, l2 = block[r, 0], block[r, 1], block[r, 2]
                     yj[r, 0] -= l0 * a0 + l1 * b0 + l2 * c0
@@ -109,7 +116,7 @@ def factorise(column_start, row, parent, start, values, row_out, lower_out, pivo
                 diagonal[r, 0] -= l0 * a0 + l1 * b0 + l2 * c0
                 diagonal[r, 1] -= l0 * a1 + l1 * b1 + l2 * c1
                 diagonal[r, 2] -= l0 * a2 + l1 * b2 + l2 * c2
-            row_out[p] = k
+            row_out[p] = begin + k
             filled[i] += 1
             for r in range(3):
                 for c in range(3):
@@ -130,6 +137,25 @@ def symmetric_product(order, column_start, row, values, x, out):
                     out[i, r] += values[p, r, c] * x[j, c]
                     if i != j:
                         out[j, r] += values[p, c, r] * x[i, c]
+
+
+@kernel
+def symmetric_quadratic(order, column_start, row, values, x):
+    """x^T A x for x (n, 3), from the upper blocks of A."""
+    total = 0.0
+    for column in range(column_start.shape[0] - 1):
+        x0, x1, x2 = x[order[column], 0], x[order[column], 1], x[order[column], 2]
+        a0, a1, a2 = 0.0, 0.0, 0.0  # A x of the rows above
+        for p in range(column_start[column], column_start[column + 1] - 1):
+            i, v = order[row[p]], values[p]
+            a0 += v[0, 0] * x[i, 0] + v[1, 0] * x[i, 1] + v[2, 0] * x[i, 2]
+            a1 += v[0, 1] * x[i, 0] + v[1, 1] * x[i, 1] + v[2, 1] * x[i, 2]
+            a2 += v[0, 2] * x[i, 0] + v[1, 2] * x[i, 1] + v[2, 2] * x[i, 2]
+        v = values[column_start[column + 1] - 1]  # the diagonal
+        b0 = v[0, 0] * x0 + 2.0 * (v[1, 0] * x1 + v[2, 0] * x2 + a0)
+        b1 = v[1, 1] * x1 + 2.0 * (v[2, 1] * x2 + a1)
+        total += x0 * b0 + x1 * b1 + x2 * (v[2, 2] * x2 + 2.0 * a2)
+    return total
 
 
 @kernel
@@ -171,11 +197,16 @@ def norm_by_diagonals(inverse, u):
 def solve_factored(factor, x_inout):
     """x = A^-1 x for x (n, 3), nodes in their own order."""
     n = factor.order.shape[0]
-    z = np.empty((n, 3))
-    for k in range(n):
+    solve_run(0, n, factor, np.empty((n, 3)), x_inout)
+
+
+@kernel
+def solve_run(begin, end, factor, z, x_inout):
+    """The same of columns from begin to end; z (n, 3): room."""
+    for k in range(begin, end):
         node = factor.order[k]
         z[k, 0], z[k, 1], z[k, 2] = x_inout[node, 0], x_inout[node, 1], x_inout[node, 2]
-    for k in range(n):
+    for k in range(begin, end):
         pivot, a = factor.pivot[k], z[k, 0]
         b = z[k, 1] - pivot[0] * a
         c = z[k, 2] - (pivot[1] * a + pivot[2] * b)
@@ -185,7 +216,7 @@ def solve_factored(factor, x_inout):
             z[target, 1] -= l[1, 0] * a + l[1, 1] * b + l[1, 2] * c
             z[target, 2] -= l[2, 0] * a + l[2, 1] * b + l[2, 2] * c
         z[k, 0], z[k, 1], z[k, 2] = a * pivot[3], b * pivot[4], c * pivot[5]
-    for k in range(n - 1, -1, -1):
+    for k in range(end - 1, begin - 1, -1):
         pivot, a, b, c = factor.pivot[k], z[k, 0], z[k, 1], z[k, 2]
         for p in range(factor.start[k], factor.start[k + 1]):
             l, source = factor.lower[p], factor.row[p]
@@ -195,6 +226,6 @@ def solve_factored(factor, x_inout):
             c -= l[0, 2] * s0 + l[1, 2] * s1 + l[2, 2] * s2
         b -= pivot[2] * c
         z[k, 0], z[k, 1], z[k, 2] = a - (pivot[0] * b + pivot[1] * c), b, c
-    for k in range(n):
+    for k in range(begin, end):
         node = factor.order[k]
         x_inout[node, 0], x_inout[node, 1], x_inout[node, 2] = z[k, 0], z[k, 1], z[k, 2]

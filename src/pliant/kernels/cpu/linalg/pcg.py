@@ -14,11 +14,21 @@ from numba.extending import overload
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
+from pliant.kernels.cpu.linalg.forest import solve_forest
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
+from pliant.kernels.cpu.linalg.supernodes import solve_supernodes
 from pliant.kernels.cpu.linalg.two_level import apply_two_level
 from pliant.kernels.cpu.stiffness import add_slots
 from pliant.kernels.lanes import LANES
-from pliant.kernels.matrices import Augmented, BlockJacobi, ElementMatrix, FactorPreconditioner, TwoLevel
+from pliant.kernels.matrices import (
+    Augmented,
+    BlockJacobi,
+    ElementMatrix,
+    FactorPreconditioner,
+    ForestFactor,
+    SupernodeFactor,
+    TwoLevel,
+)
 
 # Slices that one thread takes at a time.
 CHUNK = 8
@@ -149,6 +159,20 @@ def apply_block_jacobi(preconditioner, r, z):
     multiply_blocks(preconditioner.inverse, r, z)
 
 
+def solve_any(factor, x):
+    """x = A^-1 x by factors of A, of columns, trees or panels. (Compiled code only.)"""
+    raise TypeError(f"no compiled solve for {type(factor).__name__}")
+
+
+@overload(solve_any)
+def _solve_any(factor, x):
+    if factor.instance_class is SupernodeFactor:
+        return lambda factor, x: solve_supernodes(factor, x)
+    if factor.instance_class is ForestFactor:
+        return lambda factor, x: solve_forest(factor, x)
+    return lambda factor, x: solve_factored(factor, x)
+
+
 @kernel
 def apply_factor(preconditioner, r, z):
     """z = (L D L^T)^-1 r."""
@@ -157,7 +181,7 @@ def apply_factor(preconditioner, r, z):
     for i in range(offset.shape[0]):
         for c in range(3):
             work[i, c] = flat_r[offset[i] + c * LANES]
-    solve_factored(preconditioner.factor, work)
+    solve_any(preconditioner.factor, work)
     z[:] = 0
     for i in range(offset.shape[0]):
         for c in range(3):

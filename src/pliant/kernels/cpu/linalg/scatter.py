@@ -1,31 +1,40 @@
 """Blocks of elements and rows into the blocks of a factorised matrix."""
 
+from numba import prange
+
 from pliant.formulas.matrix3 import symmetric_multiply_vector
-from pliant.jit import kernel
+from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict
 from pliant.kernels.cpu.search import first_not_below
 from pliant.kernels.lanes import LANES, load6
 
 
-@kernel
-def scatter_blocks(blocks, index, values_inout):
-    """Adds element blocks (m, 9) to the blocks named by index (m,); -1: none, -2 - k: transposed into k."""
-    for source in range(index.shape[0]):
-        k = index[source]
-        if k >= 0:
+@parallel_kernel
+def gather_upper(code, sums, diagonal, mass, values_out):
+    """Upper blocks (k, 3, 3): sums (couples, 9) of element blocks by code (k,), 2 * couple + (1 if transposed) or -1;
+    plus mass blocks (n, 3, 3) at the blocks diagonal (n,)."""
+    for p in prange(code.shape[0]):
+        total, there, out = sums[max(code[p], 0) >> 1], 1.0 if code[p] >= 0 else 0.0, values_out[p]
+        if code[p] & 1:
             for r in range(3):
                 for c in range(3):
-                    values_inout[k, r, c] += blocks[source, 3 * r + c]
-        elif k < -1:
+                    out[r, c] = there * total[3 * c + r]
+        else:
             for r in range(3):
                 for c in range(3):
-                    values_inout[-2 - k, c, r] += blocks[source, 3 * r + c]
+                    out[r, c] = there * total[3 * r + c]
+    for i in prange(diagonal.shape[0]):
+        for r in range(3):
+            for c in range(3):
+                values_out[diagonal[i], r, c] += mass[i, r, c]
 
 
 @kernel
 def scatter_rows(place, column_start, row, start, triples, jacobian, weight, values_inout):
     """Adds J_i^T G J_j of all row blocks to the upper blocks (k, 3, 3) of a pattern; pairs of triples that the pattern
-    does not couple are left out. place (n,): of each triple in the pattern; weight (slices, 6, LANES): G."""
+    does not couple are left out; whether there are none. place (n,): of each triple in the pattern; weight (slices, 6,
+    LANES): G."""
+    whole = True
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
             g = load6(weight, s, lane)
@@ -39,6 +48,7 @@ def scatter_rows(place, column_start, row, start, triples, jacobian, weight, val
                         continue
                     low = first_not_below(row, column_start[second], column_start[second + 1], first)
                     if low >= column_start[second + 1] or row[low] != first:
+                        whole = False
                         continue
                     for c in range(3):
                         column = symmetric_multiply_vector(
@@ -50,6 +60,7 @@ def scatter_rows(place, column_start, row, start, triples, jacobian, weight, val
                                 + jacobian[i, 3 + r, lane] * column[1]
                                 + jacobian[i, 6 + r, lane] * column[2]
                             )
+    return whole
 
 
 @kernel

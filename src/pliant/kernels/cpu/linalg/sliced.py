@@ -47,12 +47,9 @@ def unpack(place, vector, out):
 
 
 @parallel_kernel
-def gather_matrix(gathering, start, blocks, mass, sums, values_out):
-    """Values of the matrix: sums of element blocks (k, 9), plus mass blocks (n, 3, 3) of the triples.
-
-    sums (couples, 9): work space. Each couple is summed by one thread, in the order of its blocks.
-    """
-    couple_start, turned, source, entry = gathering.couple_start, gathering.turned, gathering.source, gathering.entry
+def gather_sums(gathering, blocks, sums):
+    """Sums (couples, 9) of element blocks (k, 9). Each couple is summed by one thread, in the order of its blocks."""
+    couple_start, turned, source = gathering.couple_start, gathering.turned, gathering.source
     for couple in prange(turned.shape[0]):
         total = sums[couple]
         for k in range(9):
@@ -66,6 +63,12 @@ def gather_matrix(gathering, start, blocks, mass, sums, values_out):
             for r in range(3):
                 for c in range(3):
                     total[3 * r + c] += b[3 * c + r]
+
+
+@parallel_kernel
+def fill_slices(gathering, start, sums, mass, values_out):
+    """Values of the matrix: sums (couples, 9) of `gather_sums` plus mass blocks (n, 3, 3) of the triples."""
+    entry = gathering.entry
     for s in prange(start.shape[0] - 1):
         for e in range(start[s], start[s + 1]):
             for lane in range(LANES):
