@@ -71,3 +71,15 @@ def test_a_column_passes_an_impact_to_the_floor_and_back():
     for _ in range(90):
         heights.append(float(sim.step().pose(top)[0][2]))
     assert max(heights[45:]) == pytest.approx(7 * RADIUS + 0.1, abs=2e-3)
+
+
+def test_soft_bodies_bounce_without_a_rigid_one():
+    """Two soft cubes that meet in a scene without rigid bodies: restitution leaves them to their waves."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    material = pl.Material.corotated(young=1e5, poisson=0.3, density=1000)
+    for side in (-1, 1):
+        placed = {"position": (0.06 * side - 0.05, 0, 0), "velocity": (-side, 0, 0)}
+        scene.add_soft(pl.meshes.box((0.1, 0.1, 0.1), 1), material, restitution=0.5, friction=0, **placed)
+    sim = scene.simulate(dt=1 / 240).step(24)
+    assert sim.energy().total <= 1.001 * 1.0
+    assert np.abs(sim.state.v.sum(axis=0)).max() < 1e-9

@@ -15,18 +15,11 @@ from random_drops import Drop
 from solid_samples import depth_inside, distances, segments_inside, surface_points, windings
 from surface_shapes import CORNERS, CUBE
 
-SEEDS = (8, 12, 21, 42, 44, 52, 57, 77, 79, 80, 81, 91)
+SEEDS = (8, 12, 21, 37, 40, 42, 44, 52, 57, 77, 79, 80, 81, 91, 165, 386)
 # Seeds that fail, by cause.
 CAUSES = {
-    "a step that did not converge ends inside a convex solid or a plane": """
-        9 31 38 61 71 73 74 75 76 86 88 90 96 101 109 110 114 119 122 124 127 131 135
-        142 147 154 161 162 176 183 203 204 206 208 209 216 219 221 223 224 226 228 234 240 245 259 263 267
-        273 277 280 283 287 294 305 319 325 327 337 342 354 363 365 398 400 405 414 416 450 466 472 477 492
-        493
-    """,
-    "energy of steps that did not converge": "158 171 312 424 478 480",
-    "a step that converged ends inside": "35 40 62 68 302",
-    "energy of an impact that converged": "25 37 386",
+    "inside by its samples, of a body of order 2, though not by contacts; not with every rounding": "204",
+    "energy of a converged impact of a mesh, a hundredth; not with every rounding": "499",
 }
 KNOWN = {seed: cause for cause, seeds in CAUSES.items() for seed in map(int, seeds.split())}
 

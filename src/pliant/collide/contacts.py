@@ -17,6 +17,11 @@ def named_by_feature(keys: np.ndarray) -> np.ndarray:
     return (kind == SOLID_KIND) | (kind == TRIANGLE_KIND)
 
 
+def of_solids(keys: np.ndarray) -> np.ndarray:
+    """Whether contacts (k,) are with a solid, whose inside is known."""
+    return (keys >> KIND_PLACE) >= SOLID_KIND
+
+
 @dataclass
 class Contacts:
     """Contacts found at some positions. A side is up to three soft nodes or a rigid body.

@@ -30,7 +30,7 @@ class Mixed:
         thickness = solids.things.thickness[meshed.thing]
         # signed distances need no thickness
         self.radius = np.where(np.isnan(thickness), 0.0, thickness)
-        self.single, self.found = contact_points(8), contact_points(MOST)
+        self.single, self.found = contact_points(8), contact_points(MOST + 8)
         # signed distances of these are not known
         self.cornered = bool(np.isin(solids.code, (CONE, HULL)).any())
         vertices = self.index.vertices

@@ -27,9 +27,9 @@ def passed_on(
     """
     speed = np.full(len(contacts), np.nan)
     free = _loose(model)
-    own = (contacts.body >= 0).all(axis=1) & (free | model.static)[contacts.body].all(axis=1)
-    own &= free[contacts.body].any(axis=1)
-    own = np.flatnonzero(own)
+    own = np.flatnonzero((contacts.body >= 0).all(axis=1))
+    body = contacts.body[own]
+    own = own[(free | model.static)[body].all(axis=1) & free[body].any(axis=1)]
     if len(own) < 2 or not (restitution[own] > 0.0).any():
         return speed
     body, normal, n = contacts.body[own], contacts.normal[own], model.node_count

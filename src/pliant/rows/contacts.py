@@ -45,3 +45,13 @@ def fill(
     index = slice_ * 3 * LANES + lane
     torques, where = rolling.fill(model, contacts, moving, index, u_at if np.any(u_at) else u_before, rows.slices)
     return (rows if torques is None else concatenate([rows, torques])), index, where
+
+
+def deepest_between(started: Contacts, contacts: Contacts) -> np.ndarray:
+    """The least gap (k,) [m] that the two things of each contact had at the start, at most 0."""
+    count = 1 + int(max(started.thing.max(initial=0), contacts.thing.max(initial=0)))
+    keys = [np.sort(one.thing, axis=1) @ (count, 1) for one in (started, contacts)]
+    both, place = np.unique(np.concatenate(keys), return_inverse=True)
+    least = np.zeros(len(both))
+    np.minimum.at(least, place[: len(started)], started.gap)
+    return least[place[len(started) :]]

@@ -22,7 +22,8 @@ class Info:
 
     parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
     joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
-    steps may find theirs. Then work is the sum over all parts, and the step is as
+    steps may find theirs. held: bodies that a step which did not converge would have led into or through others, and
+    that went only a share of their way (stepping.held). Then work is the sum over all parts, and the step is as
     good as the worst of them.
     """
 
@@ -45,4 +46,5 @@ class Info:
     unsettled: bool = False
     misfit: float = nan
     tangled: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

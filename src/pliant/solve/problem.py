@@ -86,7 +86,13 @@ class Problem:
         """The same step with other rows."""
         problem = replace(self, rows=rows)
         problem.__dict__.update({name: self.__dict__[name] for name in ("before", "mass") if name in self.__dict__})
+        problem.__dict__["started"] = self.started
         return problem
+
+    @cached_property
+    def started(self) -> Contacts:
+        """The contacts at the start of the step, whatever others there are where it leads."""
+        return self.rows.contacts
 
     @cached_property
     def before(self) -> np.ndarray:

@@ -61,6 +61,6 @@ def _whole(infos: list[Info]) -> Info:
     found |= {name: max(getattr(info, name) for info in infos) for name in worst}
     found["converged"] = all(info.converged for info in infos)
     found["shortest_step"] = min(info.shortest_step for info in infos)
-    found["tangled"] = sorted({name for info in infos for name in info.tangled})
+    found |= {name: sorted({own for info in infos for own in getattr(info, name)}) for name in ("tangled", "held")}
     found["timings"] = {name: sum(info.timings[name] for info in infos) for name in last.timings}
     return replace(last, **found)

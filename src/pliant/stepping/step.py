@@ -17,6 +17,8 @@ from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.solve.residual import residual
 from pliant.stepping.dynamics import integrate, predict
+from pliant.stepping.gains import without_gains
+from pliant.stepping.held import held_back
 from pliant.stepping.parts import ASTRAY, in_halves, in_parts
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
@@ -53,6 +55,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     solution = solver.solve(problem)
     if solution.rows is not None and solution.rows is not problem.rows:
         problem = problem.with_rows(solution.rows)
+    if not solver.linear_rows:
+        solution = held_back(problem, solution)
     check_motion(model, state, h, solution.u, problem.prediction.u, solution.info)
     clock.lap("solve")
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
@@ -60,10 +64,9 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new = close_gaps(problem, solution, new, solver)
         _check_joints(problem, solution, new)
-    elif not solution.info.converged:
-        late = len(model.joints.family) and not (model.elements.sets or model.may_touch)
-        solution.info.straying = np.inf if late else max(solution.info.straying, straying(model, new))
-    solution.info.straying = max(solution.info.straying, _spun(problem, solution))
+    else:
+        new = without_gains(problem, solution, new)
+    solution.info.straying = max(solution.info.straying, _strayed(problem, solution, solver, new))
     clock.lap("drift")
     if model.fragile:
         new = replace(new, broken=broken_blocks(model, new, h))
@@ -103,13 +106,17 @@ def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State,
     return new, info
 
 
-def _spun(problem: Problem, solution: Solution) -> float:
-    """By how many half turns a step changes what a body turns by in it: beyond one, joints may be met by whole turns
-    that nothing asks for, and the step is too long."""
-    change = (solution.u - problem.before)[problem.model.node_count + 1 :: 2]
-    return (
-        float(problem.h * np.linalg.norm(change, axis=1).max(initial=0.0) / np.pi) if problem.rows.table.slices else 0.0
-    )
+def _strayed(problem: Problem, solution: Solution, solver, new: State) -> float:
+    """How far a step is too long: by joints that did not converge, and by how many half turns it changes what a body
+    turns by in it: beyond one, joints may be met by whole turns that nothing asks for."""
+    model, far = problem.model, 0.0
+    if not (solver.linear_rows or solution.info.converged):
+        late = len(model.joints.family) and not (model.elements.sets or model.may_touch)
+        far = np.inf if late else straying(model, new)
+    if not problem.rows.table.slices:
+        return far
+    change = (solution.u - problem.before)[model.node_count + 1 :: 2]
+    return max(far, float(problem.h * np.linalg.norm(change, axis=1).max(initial=0.0) / np.pi))
 
 
 def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> Info:

@@ -1,10 +1,14 @@
 """Loops over rigid bodies: prediction with the gyroscopic term, and integration that keeps angular momentum."""
 
+import math
+
 from pliant.formulas.matrix3 import (
     add,
+    dot,
     multiply_vector,
     norm,
     rotate_symmetric_diagonal,
+    scale,
     subtract,
     symmetric_inverse,
     symmetric_multiply_vector,
@@ -16,30 +20,72 @@ from pliant.formulas.rotation import (
     midpoint_newton,
     quaternion_matrix,
     quaternion_multiply,
+    quaternion_rotate,
     quaternion_unit,
     rotation_increment,
+    rotation_vector,
 )
 from pliant.jit import kernel
 
 NEWTON_ITERATIONS = 10
+# Change of a midpoint, relative, with which it is found; the largest turn [rad] that it may make (Cayley's map ends at
+# pi); the turn of a part of a step that has none, and most of these.
+FOUND, LONGEST_TURN, LONGEST_PART, MOST_PARTS = 1e-9, 2.4, 1.0, 1 << 12
 
 
 @kernel
-def free_midpoint(inertia, w, h):
-    """Angular velocity (body frame) with which a free body turns through the step so that energy is kept too.
-
-    Implicit midpoint of Euler's equations with the step length of Cayley's map (theory section 1).
-    """
+def _midpoint(inertia, w, h):
+    """Implicit midpoint of Euler's equations with the step length of Cayley's map (theory section 1), in the body's
+    frame, and whether it was found."""
     mid = w
     for _ in range(NEWTON_ITERATIONS):
         before = mid
         mid = midpoint_newton(inertia, w, mid, cayley_step(h, norm(mid)))
         if norm(subtract(mid, before)) <= 1e-15 * norm(mid):
             break
-    # a step of more than a turn may find no midpoint: the angular momentum then still rules (integrate_bodies)
-    if not (norm(mid) < 4.0 * norm(w) + 1e-300):
-        mid = w
-    return mid
+    return mid, norm(subtract(mid, before)) <= FOUND * norm(mid) and h * norm(mid) < LONGEST_TURN
+
+
+@kernel
+def free_midpoint(inertia, w, h):
+    """Angular velocity (body frame) with which a free body turns through the step so that energy is kept too: that of
+    the midpoint, and where the body turns too far for one, of the turn that several make."""
+    mid, found = _midpoint(inertia, w, h)
+    if found:
+        return mid
+    parts = 2
+    while parts < MOST_PARTS and h * norm(w) > LONGEST_PART * parts:
+        parts *= 2
+    while parts < MOST_PARTS:
+        mid, found = _midpoint_in_parts(inertia, w, h, parts)
+        if found:
+            return mid
+        parts *= 2
+    # about the angular momentum, which keeps the energy: where in its nutation the body ends, nobody could tell
+    momentum = (inertia[0] * w[0], inertia[1] * w[1], inertia[2] * w[2])
+    return scale(dot(w, momentum) / dot(momentum, momentum), momentum)
+
+
+@kernel
+def _midpoint_in_parts(inertia, w, h, parts):
+    """The angular velocity (body frame) of the turn that a free body makes in so many equal parts of a step, of all
+    whole turns with those that w makes, about; and whether all midpoints were found."""
+    momentum, turned, part = (inertia[0] * w[0], inertia[1] * w[1], inertia[2] * w[2]), (1.0, 0.0, 0.0, 0.0), h / parts
+    spin = w
+    for _ in range(parts):
+        mid, found = _midpoint(inertia, spin, part)
+        if not found:
+            return w, False
+        turned = quaternion_unit(quaternion_multiply(turned, rotation_increment(part, mid)))
+        own = quaternion_rotate((turned[0], -turned[1], -turned[2], -turned[3]), momentum)
+        spin = (own[0] / inertia[0], own[1] / inertia[1], own[2] / inertia[2])
+    turn = rotation_vector(turned)
+    angle = norm(turn)
+    if angle < 1e-9:
+        return scale(2.0 * math.pi * round(h * norm(w) / (2.0 * math.pi)) / (h * norm(w)), w), True
+    along = dot(turn, w) / angle
+    whole = 2.0 * math.pi * round((h * along - angle) / (2.0 * math.pi))
+    return scale((1.0 + whole / angle) / h, turn), True
 
 
 @kernel
@@ -161,6 +207,14 @@ def _spin_energy(inertia, rotation, b, w):
     r = quaternion_matrix((rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]))
     own = transpose_multiply_vector(r, w)
     return inertia[b, 0] * own[0] * own[0] + inertia[b, 1] * own[1] * own[1] + inertia[b, 2] * own[2] * own[2]
+
+
+@kernel
+def spin_energies(inertia, static, rotation, spin, out):
+    """Energies out (b,) [J] of angular velocities (b, 3) at orientations (b, 4); none of static bodies."""
+    for b in range(static.shape[0]):
+        w = (spin[b, 0], spin[b, 1], spin[b, 2])
+        out[b] = 0.0 if static[b] else 0.5 * _spin_energy(inertia, rotation, b, w)
 
 
 @kernel

@@ -17,7 +17,7 @@ from pliant.rows.table import concatenate
 from pliant.rows.tilting import Tilting, no_tilting
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.newton.touching import contacts_ahead
+from pliant.solve.newton.touching import contacts_ahead, of_solids_ahead, too_deep
 from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, warm_impulses
 
 # The least part of the way that contacts follow the iterates.
@@ -143,16 +143,23 @@ class Increment:
         gap = rows.contacts.gap + self.h * rate.ravel()[rows.contact_index]
         return replace(rows, contacts=replace(rows.contacts, gap=gap))
 
-    def penetration(self, u: np.ndarray) -> float:
-        """The largest distance by which velocities u would leave a contact short of where it may end, in parts of the
-        size of what touches."""
-        rows = self.problem.rows
-        if not len(rows.contacts):
-            return 0.0
-        table, rate = rows.table, np.empty(rows.table.target.shape)
-        self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
-        lacking = (table.target - rate).ravel()[rows.contact_index]
-        return self.h * float((lacking / self.model.colliders.size_of(rows.contacts)).max())
+    def penetrates(self, u: np.ndarray, most: float) -> bool:
+        """Whether velocities u would leave a contact further short of where it may end than `most`, relative to the
+        size of what touches, or lead so deep into solids where contacts were not looked for: then they will be there,
+        next time."""
+        rows, size, started = self.problem.rows, self.model.colliders.size_of, self.started
+        if len(rows.contacts):
+            table, rate = rows.table, np.empty(rows.table.target.shape)
+            self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+            lacking = self.h * (table.target - rate).ravel()[rows.contact_index]
+            there = self._rows_at(u).contacts
+            if np.any(lacking > most * size(there)) or too_deep(there, started, self.h, most * size(there)).any():
+                return True
+        if np.array_equal(u, self.found_at):
+            return False
+        self.change, self.share = None, 1.0
+        there = of_solids_ahead(self.problem, u)
+        return bool(too_deep(there, started, self.h, most * size(there)).any())
 
     def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`_mobility`, and the same as if nothing were pinned, or nothing where there are no nodes."""

@@ -12,6 +12,7 @@ from pliant.solve.newton.kinks import past_kinks
 from pliant.solve.newton.lengths import OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.sweeping import may_sweep, sweep
+from pliant.solve.newton.touching import PENETRATION
 from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
@@ -24,9 +25,9 @@ WHOLE = 0.25
 MOST_TOUCHES = 16
 # How often they are looked for with soft bodies before that, and residuals, relative to the tolerance, with which.
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
-# Penetration, relative to the size of what touches, that a converged step may leave: so much, or so much of the
-# tolerance, where that is more.
-PENETRATION, OF_TOLERANCE = 1e-3, 0.1
+# Part of the tolerance that a converged step may penetrate by, relative to the size of what touches, where it is more
+# than PENETRATION.
+OF_TOLERANCE = 0.1
 # Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end, the part of it each time
 # that all is well but for what penetrates; and relative to what is left to correct, while that is large.
 SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1
@@ -166,7 +167,7 @@ def _met(
     early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE
     if info.residual > tolerance or (early and not criterion.fits(point.u, info, tolerance, False)):
         return point, False
-    if potential.clear and potential.penetration(point.u) <= max(PENETRATION, OF_TOLERANCE * tolerance):
+    if potential.clear and not potential.penetrates(point.u, max(PENETRATION, OF_TOLERANCE * tolerance)):
         return point, True
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
 

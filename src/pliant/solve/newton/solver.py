@@ -16,19 +16,11 @@ from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.minimise import Point, minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.newton.straight import Straight
-from pliant.solve.newton.touching import shares_before_meeting
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
 
 # Least part of the warm start that is tried before a start from rest.
 SHORTEST_START = 0.1
-# Penetration, relative to the size of what touches, for which a step with contacts that did not converge is taken again
-# in halves.
-DEEP = 0.02
-# How often bodies are cut down one by one before all are.
-MOST_CUTS = 4
-# Residual for which it is as well.
-FAR = 0.1
 # The most [rad] that a start may turn a body beyond its present motion: a weld that is a full turn off fits as well.
 LARGEST_TURN = 0.5
 
@@ -103,8 +95,6 @@ class NewtonSolver:
     def _solution(self, problem: Problem, potential: Increment, u: np.ndarray, info: Info) -> Solution:
         """What was found, with the report completed."""
         model, table, rows = problem.model, problem.rows.table, potential.row_potential
-        if not info.converged and model.may_touch:
-            u = self._short_of_meeting(potential, u, info)
         solution = potential.solution(u, info)
         self.known = potential.end(u)
         warn_of_tangles(model, problem.state, potential.tangled)
@@ -117,34 +107,6 @@ class NewtonSolver:
             solution.late_torque = late + potential.rod_torque(potential.elastic)
         solution.memory = {"change": u - problem.prediction.u}
         return solution
-
-    def _short_of_meeting(self, potential: Increment, u: np.ndarray, info: Info) -> np.ndarray:
-        """Velocities that were not found in time, cut down to where nothing meets; then the step is to be halved."""
-        if not np.all(np.isfinite(u)):
-            return u
-        short = self._cut(potential.problem, u)
-        if short is u:
-            if len(potential.problem.rows.contacts):
-                info.straying = max(info.straying, potential.penetration(u) / DEEP, info.residual / FAR)
-            return u
-        info.straying = np.inf
-        potential.evaluate(short)
-        return short
-
-    def _cut(self, problem: Problem, u: np.ndarray) -> np.ndarray:
-        """Velocities u, those of whole bodies cut down until nothing meets, at the latest of all; what is prescribed
-        goes its way."""
-        model, total = problem.model, np.ones(problem.model.triple_count)
-        for attempt in range(MOST_CUTS):
-            short = np.where(self.system.free == 0, u, total[:, None] * u) if attempt else u
-            share = shares_before_meeting(problem, short)
-            if share.min(initial=1.0) >= 1.0:
-                return short
-            n, start = model.node_count, model.node_start
-            if n:
-                share[:n] = np.repeat(np.minimum.reduceat(share[:n], start[:-1]), np.diff(start))
-            total *= share
-        return np.where(self.system.free == 0, u, shares_before_meeting(problem, u).min() * u)
 
     def _static_start(self, potential: Increment, predicted: np.ndarray) -> np.ndarray:
         """Velocities at which prescribed motions reach into the bodies as far as a linear answer takes them."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, joined, no_contacts
+from pliant.collide.contacts import Contacts, joined, no_contacts, of_solids
 from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
@@ -12,6 +12,10 @@ from pliant.rows import contacts as contact_rows
 from pliant.rows.tilting import Tilting, no_tilting
 from pliant.rows.tilting import fill as fill_tilts
 from pliant.solve.problem import Problem
+
+# Penetration, relative to the size of what touches, that a converged step may leave, and the part of that by which it
+# may leave more than is allowed of one that there was.
+PENETRATION, LEEWAY = 1e-3, 0.2
 
 
 def contacts_ahead(
@@ -29,17 +33,31 @@ def contacts_ahead(
     ends = problem.state.x + h * u[: model.node_count]
     if not len(problem.rows.contacts) and model.colliders.clear(problem.state.x, ends):
         return problem, u, True, no_tilting()
-    there = _moved(model.device, problem.state, u, h)
+    there = moved(model.device, problem.state, u, h)
     shares = _shares(problem, u, there)
     clear = bool(shares.min(initial=1.0) >= 1.0)
     if not clear or share != 1.0:
         u = last + share * ((u if clear else shares[:, None] * u) - last)
-        there = _moved(model.device, problem.state, u, h)
+        there = moved(model.device, problem.state, u, h)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
     allowed = _allowed(contacts, started, h)
     rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
     problem = problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
     return problem, u, clear, fill_tilts(model, contacts, problem.rows.contact_index, there, u, h)
+
+
+def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
+    """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
+    found = problem.model.colliders.contacts(moved(problem.model.device, problem.state, u, problem.h), 0.0)
+    return found.these(of_solids(found.key))
+
+
+def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
+    """Which contacts (k,) of a step of h [s] are deeper than it may leave them, `most` (k,) [m], with a leeway.
+
+    started: those at its start, which say what penetrations there were; what sinks by as much as is allowed in one step
+    must not sink further in the next."""
+    return contacts.gap < -np.maximum(most, LEEWAY * most - _allowed(contacts, started, h))
 
 
 def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
@@ -58,7 +76,7 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts
 
 def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:
     """The parts (triples,) of velocities u (triples, 3) with which things go no further than to where they meet."""
-    return _shares(problem, u, _moved(problem.model.device, problem.state, u, problem.h))
+    return _shares(problem, u, moved(problem.model.device, problem.state, u, problem.h))
 
 
 def _shares(problem: Problem, u: np.ndarray, there: State) -> np.ndarray:
@@ -68,7 +86,7 @@ def _shares(problem: Problem, u: np.ndarray, there: State) -> np.ndarray:
     return np.concatenate([nodes, np.repeat(bodies, 2)])
 
 
-def _moved(device: Device, state: State, u: np.ndarray, h: float) -> State:
+def moved(device: Device, state: State, u: np.ndarray, h: float) -> State:
     """The state with everything where velocities u lead within h [s], and moving with them."""
     n, rotation = len(state.x), state.body_rotation.copy()
     spin = np.ascontiguousarray(u[n + 1 :: 2])

@@ -1,0 +1,97 @@
+"""Energy that contacts must not give: a step in which they do is too long.
+
+Contacts are met where a step leads. A body that turns far in it may be pushed out of where a straight way back would
+have begun, and its angular momentum, whose impulses act where the step begins, may carry more energy at the orientation
+where it ends.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.elements.potential import ElementPotential
+from pliant.model.state import State
+from pliant.rows.contacts import deepest_between
+from pliant.solve.newton.touching import PENETRATION
+from pliant.solve.problem import Problem, Solution
+from pliant.stepping.coupled import things_of_nodes
+
+# Energy that contacts give, relative to that of the motion, for which a step is taken again in halves; and what a spin
+# may have more than both the turning in the step and the spin before.
+GAIN, EXCESS = 5e-3, 1.01
+# Parts to which velocities are cut down at once that gain energy.
+LEAST_PART, LARGEST_PART = 0.3, 0.95
+
+
+def without_gains(problem: Problem, solution: Solution, new: State) -> State:
+    """The new state of a step with contacts, with spins that have no more energy than turning or before;
+    `Info.straying` says whether shorter steps are to be tried first."""
+    if not len(problem.rows.contacts):
+        return new
+    model, state, n = problem.model, problem.state, problem.model.node_count
+    motion = float(_kinetic_of_things(problem, problem.prediction.u).sum())
+    given = contact_work(problem, solution)
+    if model.body_count:
+        turn = np.ascontiguousarray(solution.u[n + 1 :: 2])
+        poses = (state.body_rotation, turn), (state.body_rotation, state.body_angular_velocity)
+        turning, before = (_spin_energies(model, *pose) for pose in poses)
+        after = _spin_energies(model, new.body_rotation, new.body_angular_velocity)
+        most = EXCESS * np.maximum(turning, before)
+        given = max(given, float((after - most).sum(where=after > most)))
+        spin = np.where((after > most)[:, None], turn, new.body_angular_velocity)
+        new = replace(new, body_angular_velocity=spin)
+    if given > 0.0:
+        solution.info.straying = max(solution.info.straying, given / (GAIN * max(motion, 1e-300)))
+    return new
+
+
+def contact_work(problem: Problem, solution: Solution) -> float:
+    """What contacts do to what touches [J], with the mean of the velocities before and after, beyond pushing apart what
+    was deep at the start."""
+    rows, table, model = problem.rows, problem.rows.table, problem.model
+    rate = np.empty(table.target.shape)
+    middle = 0.5 * (solution.u + problem.prediction.u)
+    model.device.rows.row_rates(table.start, table.triples, table.jacobian, middle, rate)
+    work, size = (solution.impulses * rate).ravel()[rows.contact_index], model.colliders.size_of(rows.contacts)
+    return float(work.sum(where=deepest_between(problem.started, rows.contacts) > -PENETRATION * size))
+
+
+def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The parts (t,) of their velocities, about, that leave groups (t,) of things no more energy, of motion and
+    elastic, than outer forces alone give them, where velocities u (triples, 3) lead; 1 where these do."""
+    model, h = problem.model, problem.h
+    potential = ElementPotential.of(model.elements, problem.state)
+    budget = _kinetic_of_things(problem, problem.prediction.u) + _elastic(model, potential, problem.state.x)
+    potential.take_plastic(problem.rows.elements.plastic)
+    potential.take_laws(tangled)
+    moving = _kinetic_of_things(problem, u)
+    stored = _elastic(model, potential, problem.state.x + h * u[: model.node_count])
+    of_groups = [np.bincount(groups, values) for values in (budget, moving, stored)]
+    left = np.maximum(of_groups[0] - of_groups[2], 0.0)
+    part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
+    return np.where(of_groups[1] + of_groups[2] > (1 + GAIN) * of_groups[0], part, 1.0)[groups]
+
+
+def _elastic(model, potential: ElementPotential, x: np.ndarray) -> np.ndarray:
+    """Elastic energies (t,) [J] of soft bodies with nodes at x (n, 3), none of rigid ones."""
+    out = np.zeros(len(model.soft_names) + model.body_count)
+    if potential.count:
+        potential.evaluate(x)
+        out[: len(model.soft_names)] = potential.body_energies()
+    return out
+
+
+def _kinetic_of_things(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Energies (t,) [J] of velocities u (triples, 3) of what moves freely."""
+    model, free = problem.model, problem.model.free_triples * u
+    energy = 0.5 * np.einsum("ki,kij,kj->k", free, problem.mass, free)
+    softs, n = len(model.soft_names), model.node_count
+    of_softs = np.bincount(things_of_nodes(model), energy[:n], softs)
+    return np.concatenate([of_softs, energy[n::2] + energy[n + 1 :: 2]])
+
+
+def _spin_energies(model, rotation: np.ndarray, spin: np.ndarray) -> np.ndarray:
+    """Energies (b,) [J] of angular velocities (b, 3) at orientations (b, 4); none of static bodies."""
+    out = np.empty(model.body_count)
+    model.device.rigid.spin_energies(model.body_inertia, model.static, rotation, spin, out)
+    return out
