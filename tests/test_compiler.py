@@ -54,6 +54,39 @@ def test_only_what_python_calls_becomes_machine_code(tmp_path):
     assert gc.isenabled() and not isinstance(result.library.codegen.create_library("other"), InnerLibrary)
 
 
+def _row(values, index):
+    return values[index]
+
+
+def _row_sum(values, index):
+    total = 0.0
+    for value in _ROW(values, index):
+        total += value
+    return total
+
+
+def _doubled(values):
+    out = np.empty(len(values))
+    for index in range(len(values)):
+        out[index] = 2.0 * values[index]
+    return out
+
+
+_ROW = kernel_in(cache_folder(), _row, parallel=False)
+
+
+def test_only_what_makes_arrays_counts_references(tmp_path):
+    fill, row_sum, doubled = (kernel_in(tmp_path, each, parallel=False) for each in (_fill, _row_sum, _doubled))
+    values = np.arange(6.0).reshape(2, 3)
+    before = sys.getrefcount(values)
+    assert [row_sum(values, 1) for _ in range(100)] == [12.0] * 100
+    assert doubled(values[1]).tolist() == [6.0, 8.0, 10.0]
+    fill(values[0], 0)
+    assert values[0].tolist() == [0.0, 1.0, 8.0] and sys.getrefcount(values) == before
+    counting = {each: "NRT_" in next(iter(each.inspect_llvm().values())) for each in (fill, row_sum, doubled)}
+    assert list(counting.values()) == [False, True, True]
+
+
 def test_what_kernels_call_can_be_called_from_python_too(tmp_path):
     assert kernel_in(tmp_path, _total)(np.arange(3.0)) == 12.0
     values = np.arange(3.0)

@@ -10,13 +10,13 @@ import gc
 from types import CodeType
 
 from llvmlite.binding import Linkage
-from numba.core import ir
+from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NativeParforLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NativeParforLowering, NopythonRewrites, NopythonTypeInference
 from numba.core.types import Integer, int64, unliteral
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
@@ -24,11 +24,16 @@ from numba.parfors.parfor_lowering import ParforLower
 from pliant.code_files import CodeFiles
 from pliant.interruptions import interruptions_later
 from pliant.notices import COMPILING
+from pliant.shortcuts import shortcuts
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
-# Parts of instructions that are no variables and have none.
-PLAIN = {str, int, float, bool, type(None), ir.Loc, ir.Scope}
+
+# Expressions that give what they are made of, or a part of it.
+VIEWS = {
+    *("build_tuple", "cast", "exhaust_iter", "getattr", "getiter", "iternext", "pair_first", "pair_second", "phi"),
+    *("static_getitem", "typed_getitem", "undef"),
+}
 
 
 class _Library(JITCodeLibrary):
@@ -150,29 +155,17 @@ def other_libraries(library) -> list[JITCodeLibrary]:
     return [each for each in linked if not isinstance(each, InnerLibrary)]
 
 
-def _listed_variables(self, value, listed=ir.Inst._rec_list_vars):
-    """Variables in a part of an instruction, as Numba lists them, without asking six times what a plain value is."""
-    kind = type(value)
-    if kind is ir.Var:
-        return [value]
-    if kind in PLAIN:
-        return []
-    if kind not in (dict, list, tuple):
-        return listed(self, value)
-    parts = value.values() if kind is dict else value
-    return [variable for part in parts if type(part) not in PLAIN for variable in _listed_variables(self, part)]
-
-
 @contextlib.contextmanager
 def inner_code(codegen):
     """Let all libraries made meanwhile be inner ones; collect no garbage, which costs a seventh of compiling."""
-    before, collecting = (codegen._library_class, ir.Inst._rec_list_vars), gc.isenabled()
-    codegen._library_class, ir.Inst._rec_list_vars = InnerLibrary, _listed_variables
+    before, collecting = codegen._library_class, gc.isenabled()
+    codegen._library_class = InnerLibrary
     gc.disable()
     try:
-        yield
+        with shortcuts():
+            yield
     finally:
-        codegen._library_class, ir.Inst._rec_list_vars = before
+        codegen._library_class = before
         if collecting:
             gc.enable()
 
@@ -191,6 +184,44 @@ class _KernelLowering(NativeLowering):
 
     _name = "pliant_kernel_lowering"
     lowering_class = _Lower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _TypeInference(NopythonTypeInference):
+    """Numba's pass; a function that makes no arrays counts no references to those it is given."""
+
+    _name = "pliant_type_inference"
+
+    def run_pass(self, state):
+        done = super().run_pass(state)
+        if state.targetctx.enable_nrt and not makes_arrays(state):
+            state.targetctx.enable_nrt = False
+        return done
+
+
+def makes_arrays(state) -> bool:
+    """Whether a typed function may own an array: it gives one back, or has one from other than views and arguments."""
+
+    def holds(variable) -> bool:
+        return state.targetctx.data_model_manager[state.typemap[variable.name]].contains_nrt_meminfo()
+
+    def owns(statement) -> bool:
+        if isinstance(statement, (ir.SetItem, ir.StaticSetItem, ir.Return)):  # items that overlap are copied
+            return holds(statement.value)
+        value = getattr(statement, "value", None)
+        if not isinstance(value, ir.Expr):
+            return False
+        if value.op == "call":
+            called = state.typemap[value.func.name]
+            unknown = not isinstance(called, types.Dispatcher) and getattr(called, "typing_key", None) is not len
+            return holds(statement.target) or (unknown and any(map(holds, value.args)))
+        if value.op == "getitem":  # arrays of indices copy
+            return holds(value.index)
+        parts = value.op in VIEWS or isinstance(state.typemap[statement.target.name], types.BaseTuple)
+        return not parts and holds(statement.target)
+
+    statements = (statement for block in state.func_ir.blocks.values() for statement in block.body)
+    return state.flags.auto_parallel.enabled or any(map(owns, statements))
 
 
 class _LeanCompiler(Compiler):
@@ -212,14 +243,14 @@ class _LeanCompiler(Compiler):
 
     def substitute(self, which: type) -> type:
         """The pass to run instead of one of Numba's."""
-        return which
+        return _TypeInference if which is NopythonTypeInference else which
 
 
 class KernelCompiler(_LeanCompiler):
     """Compiles kernels that Python calls, each with a library of its own."""
 
     def substitute(self, which: type) -> type:
-        return _KernelLowering if which in (NativeLowering, NativeParforLowering) else which
+        return _KernelLowering if which in (NativeLowering, NativeParforLowering) else super().substitute(which)
 
     def _compile_core(self):
         codegen = self.state.targetctx.codegen()
@@ -269,6 +300,11 @@ class _Dispatcher(CPUDispatcher):
     def __init__(self, py_func, locals=None, targetoptions=None, pipeline_class=InnerCompiler):
         super().__init__(py_func, locals, targetoptions, pipeline_class)
         self._compiler = _FlaggedCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
+
+    def compile(self, sig):
+        """Compile, unless that has been done: Numba asks at every call."""
+        known = self.overloads.get(sig) if isinstance(sig, tuple) else None
+        return super().compile(sig) if known is None else known.entry_point
 
 
 class Kernel(_Dispatcher):

@@ -47,7 +47,7 @@ from pliant.notices import COMPILING  # noqa: E402
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
 # Part of every hash, in place of this file's text and `compiler.py`'s: raise it when they change the compiled code.
-RECIPE = 2
+RECIPE = 3
 # How many versions of a module keep their compiled code on disk.
 KEPT_VERSIONS = 4
 # Seconds after which any version that was not used goes.
@@ -262,7 +262,7 @@ def kernel(function=None, *, parallel: bool = False):
 
 def kernel_in(folder: Path, function, *, parallel: bool = True):
     """Compile a loop over arrays, cached on disk in a folder of its own."""
-    options = {"fastmath": FASTMATH, "error_model": "numpy", "nogil": True, "parallel": parallel}
+    options = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": False, "nogil": True, "parallel": parallel}
     dispatcher = compiled(function, **options)
     dispatcher.keep_in(str(folder))
     return dispatcher

@@ -51,6 +51,18 @@ class CoordinateArrays(NamedTuple):
     b: AnchorArrays
 
 
+class RowArrays(NamedTuple):
+    """Of the arrays of all blocks those that say what their rows are, without anchors: less to take from
+    Python."""
+
+    family: np.ndarray
+    more_start: np.ndarray
+    factor: np.ndarray
+    rest: np.ndarray
+    slice: np.ndarray
+    lane: np.ndarray
+
+
 class JointArrays(NamedTuple):
     """The constant arrays of all blocks (n of them), as rows.joints.JointBlocks describes them."""
 
@@ -67,6 +79,11 @@ class JointArrays(NamedTuple):
     start: np.ndarray
     slice: np.ndarray
     lane: np.ndarray
+
+    @property
+    def rows(self) -> RowArrays:
+        """Those of them."""
+        return RowArrays(self.family, self.more_start, self.factor, self.rest, self.slice, self.lane)
 
 
 class DriveArrays(NamedTuple):

@@ -70,7 +70,7 @@ class Drives:
     def fill(self, blocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
         """The rows of driven coordinates, in which errors are the coordinates themselves."""
         if len(self):
-            start = (self.arrays, self.goals(time), blocks.stops, blocks.arrays, h, error)
+            start = (self.arrays, self.goals(time), blocks.stops, blocks.arrays.rows, h, error)
             blocks.device.targets.fill_drives(*start, rows.compliance, rows.target, rows.low, rows.high)
 
     def with_motor(self, number: int, motor) -> "Drives":

@@ -1,6 +1,7 @@
 """Rows of joints, with roles: what is held together, kept on one side, or driven; between rigid bodies, faces and nodes
 of soft bodies and the world."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -162,8 +163,7 @@ class JointBlocks:
         slice_[~bounded], lane[~bounded] = slice_one, lane_one
         slice_[bounded], lane[bounded] = slices + slice_two, lane_two
         start = np.concatenate([first, first[-1] + second[1:]])
-        places = {"start": start, "slice": slice_, "lane": lane, "equality_slices": slices}
-        return cls(family=family, a=a, b=b, **columns, **places)
+        return cls(family=family, a=a, b=b, **columns, start=start, slice=slice_, lane=lane, equality_slices=slices)
 
     @cached_property
     def arrays(self) -> JointArrays:
@@ -171,6 +171,12 @@ class JointBlocks:
         anchors = (self.a.arrays, self.b.arrays, self.more.arrays, self.more_start)
         numbers = (self.coordinate, self.which, self.ratio, self.factor, self.rest)
         return JointArrays(self.family, *anchors, *numbers, self.start, self.slice, self.lane)
+
+    @cached_property
+    def loop(self) -> Callable:
+        """The kernel that fills their rows: one that compiles little, if none are on lengths and coordinates."""
+        measured = np.isin(self.family, (*ON_COORDINATES, COUPLING, DISTANCE, ROPE)).any()
+        return self.device.joints.fill_blocks if measured else self.device.joints.fill_held
 
     @cached_property
     def watched(self) -> np.ndarray:
@@ -279,8 +285,7 @@ def _widths(family, a: Anchors, b: Anchors, more: Anchors, more_start, coordinat
     for k in range(len(family)):
         own = more.kind[more_start[k] : more_start[k + 1]]
         if family[k] == COUPLING:
-            ends = (np.array([a.kind[k], b.kind[k]]), own)
-            pairs = zip(ends, coordinate[k])
+            pairs = zip((np.array([a.kind[k], b.kind[k]]), own), coordinate[k])
             width[k] = sum((POINT_WIDTH if kind == TRAVEL else TURN_WIDTH)[end].sum() for end, kind in pairs)
         else:
             width[k] += POINT_WIDTH[own].sum()
@@ -290,10 +295,9 @@ def _widths(family, a: Anchors, b: Anchors, more: Anchors, more_start, coordinat
 def turning_stiffness(blocks: JointBlocks, impulse: np.ndarray, jacobian, rotation: np.ndarray, h: float) -> np.ndarray:
     """h^2 times the stiffness (b, 6) with which bodies under the joints' impulses (slices, 3, LANES) resist turning."""
     out = np.zeros((len(rotation), 6))
-    if not len(blocks.family):  # kernels that have nothing to do are not even compiled
-        return out
-    arguments = (np.ascontiguousarray(impulse), jacobian, rotation, h, out)
-    blocks.device.joints.add_turning_stiffness(blocks.arrays, *arguments)
+    if len(blocks.family):  # kernels that have nothing to do are not even compiled
+        arguments = (np.ascontiguousarray(impulse), jacobian, rotation, h, out)
+        blocks.device.joints.add_turning_stiffness(blocks.arrays, *arguments)
     return out
 
 
@@ -305,18 +309,17 @@ def fill(
     bounce. error: from where on their rates count, if not from the pose."""
     found = errors_at(blocks, rows, pose)
     error = found if error is None else error
-    if not len(blocks.family):
-        return error
-    fill_targets(blocks, rows, error, h, time)
-    if before is not None and blocks.bouncing:
-        _bounce(blocks, rows, error, before, h)
+    if len(blocks.family):
+        fill_targets(blocks, rows, error, h, time)
+        if before is not None and blocks.bouncing:
+            _bounce(blocks, rows, error, before, h)
     return error
 
 
 def fill_targets(blocks: JointBlocks, rows: Rows, error: np.ndarray, h: float, time: float) -> None:
     """Targets, compliances and bounds of rows with errors (slices, 3, LANES) at the start of a step that ends at a time
     [s]; nothing bounces."""
-    numbers = (blocks.arrays, blocks.compliance, blocks.damping, h, error)
+    numbers = (blocks.arrays.rows, blocks.compliance, blocks.damping, h, error)
     blocks.device.targets.fill_targets(*numbers, rows.compliance, rows.target, rows.low)
     blocks.drives.fill(blocks, rows, error, h, time)
 
@@ -325,7 +328,7 @@ def errors_at(blocks: JointBlocks, rows: Rows, pose: tuple) -> np.ndarray:
     """Errors C (slices, 3, LANES) [m or rad] of all joints at a pose; their Jacobians there go into the rows."""
     error = np.zeros(rows.target.shape)
     if len(blocks.family):
-        blocks.device.joints.fill_blocks(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
+        blocks.loop(blocks.arrays, *pose, False, rows.triples, rows.jacobian, error)
     return error
 
 

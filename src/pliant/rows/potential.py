@@ -61,8 +61,11 @@ class JointsAhead:
         self.at = u
         blocks, state, device, h = self.blocks, self.state, self.device, self.h
         places = (self.triples, self.jacobian, self.error)
-        device.ahead.lead_joints(blocks.free.arrays, blocks.watched, state.pose, h, u, self.turn, self.pose)
-        device.joints.fill_blocks(blocks.arrays, *self.pose, True, *places)
+        if len(blocks.watched):
+            device.ahead.lead_joints(blocks.free.arrays, blocks.watched, state.pose, h, u, self.turn, self.pose)
+        else:
+            device.ahead.lead_bodies(state.pose, h, u, self.turn, self.pose)
+        blocks.loop(blocks.arrays, *self.pose, True, *places)
         device.ahead.follow_joints(blocks.start, self.before, h, len(state.x), self.turn, *places, self.rate)
 
     def late_torque(self, impulse: np.ndarray) -> np.ndarray:
@@ -74,7 +77,7 @@ class JointsAhead:
             self.device.joints.late_torques(self.turn, torque)
             return torque
         late, jacobian, error = np.zeros_like(seen), np.zeros_like(self.jacobian), np.zeros_like(self.error)
-        self.device.joints.fill_blocks(self.blocks.arrays, *self.pose, False, self.triples, jacobian, error)
+        self.blocks.loop(self.blocks.arrays, *self.pose, False, self.triples, jacobian, error)
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
         return late[n + 1 :: 2] - torque
 
@@ -129,7 +132,7 @@ class RowPotential:
         if joints.slices:
             joints.follow(velocity)
         table = (rows.start, rows.triples, rows.jacobian, self.target, rows.low, rows.high, rows.friction)
-        of_joints = (joints.blocks.arrays, self.estimate, joints.error, joints.h, joints.rate)
+        of_joints = (joints.blocks.arrays.rows, self.estimate, joints.error, joints.h, joints.rate)
         answers = (self.new_slip, self.impulse, self.curvature, np.empty((0, 3)) if gradient is None else gradient)
         found = self.device.ahead.evaluate_rows((*table, self.compliance), velocity, *of_joints, *answers)
         self.joint_energy, self.energy = found[0], found[0] + found[1]

@@ -31,6 +31,18 @@ def move_bodies(position, rotation, h, u, node_count, turn_out, position_out, ro
 
 
 @kernel
+def lead_bodies(pose, h, u, turn_out, pose_out):
+    """The pose (angles, which stay, nodes, positions and rotations of bodies) to which velocities u (triples, 3) lead
+    in h [s], and what bodies turn by (b, 3) [rad]."""
+    _, x, position, rotation = pose
+    _, x_out, position_out, rotation_out = pose_out
+    for i in range(x.shape[0]):
+        for c in range(3):
+            x_out[i, c] = x[i, c] + h * u[i, c]
+    move_bodies(position, rotation, h, u, x.shape[0], turn_out, position_out, rotation_out)
+
+
+@kernel
 def lead_joints(free, watched, pose, h, u, turn_out, pose_out):
     """The pose to which velocities u (triples, 3) lead in h [s]: angles, nodes, positions and rotations of bodies, and
     what bodies turn by (b, 3) [rad].
@@ -38,13 +50,8 @@ def lead_joints(free, watched, pose, h, u, turn_out, pose_out):
     free: all coordinates, of which rows act on those `watched` (k,); pose: at the start.
     """
     near, x, position, rotation = pose
-    near_out, x_out, position_out, rotation_out = pose_out
-    n = x.shape[0]
-    for i in range(n):
-        for c in range(3):
-            x_out[i, c] = x[i, c] + h * u[i, c]
-    move_bodies(position, rotation, h, u, n, turn_out, position_out, rotation_out)
-    foresee_coordinates(free, watched, near, x, position, rotation, u, h, near_out)
+    lead_bodies(pose, h, u, turn_out, pose_out)
+    foresee_coordinates(free, watched, near, x, position, rotation, u, h, pose_out[0])
 
 
 @kernel

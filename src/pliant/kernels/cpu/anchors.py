@@ -8,7 +8,7 @@ from pliant.formulas.coordinates import face_frame, face_turns
 from pliant.formulas.joints import cross_matrix, face_jacobian, face_normal, face_point
 from pliant.formulas.matrix3 import add, multiply, multiply_vector, negative, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
-from pliant.jit import formula
+from pliant.jit import formula, kernel
 from pliant.kernels.joints import BODY, FACE, NODE
 
 UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -48,7 +48,7 @@ def anchor_point(anchor, x, body_position, body_rotation):
     return local, local
 
 
-@formula
+@kernel
 def anchor_frame(anchor, x, body_rotation):
     """The joint's frame (9, axes in columns) on the side of an anchor; nodes have none of their own."""
     kind, index, _, _, frame = anchor
@@ -74,7 +74,7 @@ def _add(jacobian, entry, lane, j):
         jacobian[entry, c, lane] += j[c]
 
 
-@formula
+@kernel
 def store_point(anchor, arm, rows, x, entry, lane, triples, jacobian):
     """Write `rows` (9) times the Jacobians of an anchor's velocity; returns the next free entry. arm: of a rigid
     body."""
@@ -100,7 +100,7 @@ def store_point(anchor, arm, rows, x, entry, lane, triples, jacobian):
     return entry
 
 
-@formula
+@kernel
 def add_turn(anchor, rows, x, entry, lane, jacobian):
     """Add `rows` (9) times the Jacobians of an anchor's angular velocity to what `store_point` wrote at `entry`."""
     kind, index, _, _, _ = anchor
@@ -113,7 +113,7 @@ def add_turn(anchor, rows, x, entry, lane, jacobian):
         _add(jacobian, entry + 2, lane, multiply(rows, turns[2]))
 
 
-@formula
+@kernel
 def store_turn(anchor, rows, x, entry, lane, triples, jacobian):
     """Write `rows` (9) times the Jacobians of the angular velocity of an anchor; returns the next free entry."""
     kind, index, _, _, _ = anchor

@@ -2,12 +2,12 @@
 
 from pliant.formulas.coordinates import axis, hinge_angle, swing_angle, twist_angle
 from pliant.formulas.matrix3 import cross, dot, norm, outer, scale, subtract
-from pliant.jit import formula, kernel
+from pliant.jit import kernel
 from pliant.kernels.cpu.anchors import add_turn, anchor_at, anchor_frame, anchor_point, store_point, store_turn
 from pliant.kernels.joints import SWING, TRAVEL, TWIST
 
 
-@formula
+@kernel
 def coordinate(kind, a, b, near, factor, pose, entry, lane, triples, jacobian):
     """The value of a coordinate [m or rad] between two anchors, and the next free entry; writes its gradient, times
     each of three factors, as rows. near: an angle is within half a turn of it."""

@@ -156,6 +156,21 @@ def fill_directions(blocks, which, x, body_rotation, triples, jacobian):
 
 
 @kernel
+def fill_held(blocks, near, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
+    """`fill_blocks` where all blocks are between points or orientations."""
+    for k in range(blocks.family.shape[0]):
+        family = blocks.family[k]
+        if family == BROKEN:
+            continue
+        if family in (BALL, LINE, PLANE):
+            error = fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
+        else:
+            error = fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+        for row in range(3):
+            error_out[blocks.slice[k], row, blocks.lane[k]] = error[row]
+
+
+@kernel
 def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
     """Jacobians and errors C (slices, 3, LANES) [m or rad] of every block at these positions; angular columns are for
     turns in world axes. near (m,): angles [rad] of which coordinates are within half a turn."""

@@ -64,14 +64,20 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts
     """The problem's contacts between things of which none was found now; their gaps as velocities that differ by
     `change` (triples, 3) from those at which they were found make them."""
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
-    gone = np.empty(len(contacts), bool)
-    problem.model.device.collide.broad.parted(contacts.thing, found.thing, count, gone)
+    if not len(contacts):
+        return no_contacts()
+    gone = ~np.isin(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)
     problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
     kept = contacts.these(gone)
     return replace(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
+
+
+def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:
+    """A number (k,) for each pair (k, 2) of so many things, whichever stands first."""
+    return things.min(axis=1) * count + things.max(axis=1)
 
 
 def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:

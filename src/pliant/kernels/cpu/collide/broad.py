@@ -39,17 +39,6 @@ def may_touch(manners, a, b, out):
 
 
 @kernel
-def parted(things, found, count, out):
-    """Whether pairs (k, 2) of so many things are not among those found (m, 2), out (k,) bool."""
-    keys = np.empty(len(found), np.int64)
-    for k in range(len(found)):
-        keys[k] = min(found[k, 0], found[k, 1]) * count + max(found[k, 0], found[k, 1])
-    keys.sort()
-    for k in range(len(things)):
-        out[k] = not _has(keys, min(things[k, 0], things[k, 1]) * count + max(things[k, 0], things[k, 1]))
-
-
-@kernel
 def _may_part(manners, members, i, thing, loose, other):
     """Whether primitive i of members (m, 1 to 3) and a thing may touch, and something can part them: nothing parts what
     is held still from what stays."""
