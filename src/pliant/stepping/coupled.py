@@ -35,18 +35,24 @@ def touching(model: Model, contacts: Contacts, groups: np.ndarray) -> np.ndarray
     return _components(groups[both], groups.max(initial=0) + 1)[groups]
 
 
-def worked_on(problem: Problem, contacts: Contacts) -> np.ndarray:
-    """Things (t,) that get energy from more than contacts and loads: those in joints, which motors may drive, those
-    whose pins move, and those that touch bodies which move as they are told."""
-    model = problem.model
+def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) -> np.ndarray:
+    """Whether things (t,), with all of their group, touch something and get energy from contacts and loads alone: from
+    no joints with motors, limits, springs or lengths that move, no pins that move, and no bodies that they touch which
+    move as they are told."""
+    model, joints = problem.model, problem.model.joints
     softs, n = len(model.soft_names), model.node_count
     out = np.zeros(softs + model.body_count, bool)
-    out[_things_in_joints(model)[:, 0]] = True
+    works = (joints.slice >= joints.equality_slices) | (joints.compliance > 0.0)
+    works[[block for block, *_ in joints.moving]] = True
+    thing, block = _things_in_joints(model).T
+    out[thing[works[block]]] = True
     driven = (1.0 - model.free_triples) * problem.prediction.u
     out[things_of_nodes(model)[driven[:n].any(axis=1)]] = True
     told = np.concatenate([np.zeros(softs, bool), driven[n::2].any(axis=1) | driven[n + 1 :: 2].any(axis=1)])
     out[contacts.thing[told[contacts.thing].any(axis=1)]] = True
-    return out
+    count = groups.max(initial=0) + 1
+    touched = np.bincount(groups[contacts.thing.ravel()], minlength=count) > 0
+    return (touched & (np.bincount(groups, out, count) == 0.0))[groups]
 
 
 def _things_in_joints(model: Model) -> np.ndarray:

@@ -14,7 +14,7 @@ from pliant.model.model import Model
 from pliant.rows import contacts as contact_rows
 from pliant.solve.newton.touching import PENETRATION, moved, of_solids_ahead, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.coupled import held_together, things_of_nodes, touching, worked_on
+from pliant.stepping.coupled import given_by_contacts, held_together, things_of_nodes, touching
 from pliant.stepping.gains import affordable
 
 # Penetration, relative to the size of what touches, and residual, for which a step is taken again in halves.
@@ -51,11 +51,11 @@ def _shares(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarra
     model, info, contacts = problem.model, solution.info, problem.rows.contacts
     groups = held_together(model)
     together, share, nodes = touching(model, contacts, groups), np.ones(len(groups)), np.ones(model.node_count)
-    worked = -_least(-1.0 * worked_on(problem, contacts), together) > 0.0
+    bound = given_by_contacts(problem, contacts, together)
     for attempt in range(MOST_CUTS):
         short, estimated = _shortened(model, solution.u, share, nodes), attempt < ESTIMATES
         apart, depth = _apart(problem, short)
-        allowed = np.where(worked, 1.0, affordable(problem, solution.tangled, short, together))
+        allowed = np.where(bound, affordable(problem, solution.tangled, short, together), 1.0)
         if attempt == 0:
             info.straying = max(info.straying, depth / DEEP)
         if np.all(allowed == 1.0) and np.all(apart == 1.0):
