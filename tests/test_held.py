@@ -5,6 +5,7 @@ import pytest
 
 import pliant as pl
 from drop_checks import Watch
+from pliant.output.run_log import RunLog
 from random_drops import Drop
 from surface_shapes import CORNERS, CUBE
 
@@ -75,3 +76,15 @@ def test_what_joints_hold_together_is_held_back_together():
         assert sim.pose(low)[0][2] > 0.05 - 1e-4
         assert sim.pose(high)[0][2] - sim.pose(low)[0][2] == pytest.approx(0.3, abs=1e-4)
     assert held == {low.name, high.name}
+
+
+@pytest.mark.parametrize("iterations", [1, 50])
+def test_a_run_says_who_was_held_back(iterations):
+    """By name, in its report and its numbers; and nothing where every step converged."""
+    sim = Throw("plane", "ball", iterations).simulate()
+    name, log = sim.scene.rigid_bodies[1].name, RunLog(sim)
+    for _ in range(8):
+        sim.step()
+        log.add()
+    assert log.summary()["held_back"] == ([name] if iterations == 1 else [])
+    assert (f"held back in such steps, short of others: {name}" in log.text()) == (iterations == 1)

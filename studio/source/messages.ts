@@ -113,6 +113,7 @@ export interface Frame {
   rows?: number;
   parts?: number;
   tangled?: string[];
+  held?: string[];
   timings?: { [stage: string]: number };
   energy?: { [kind: string]: number };
   /** fresh: the frame says values; otherwise bodies keep the colours that they have. rods: they have it too, all: so have rigid bodies. */

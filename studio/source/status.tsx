@@ -37,6 +37,7 @@ export function Status(props: { state: State; frame: Frame | null; surfaces: Sur
         {number("size", `${nodes} nodes, ${tets} tets, ${surfaces?.rigid.length ?? 0} rigid`)}
         <Line last={history.current[history.current.length - 1]} frame={frame} scrub={props.scrub} />
         {Boolean(frame?.tangled?.length) && number("turned inside out", frame!.tangled!.join(", "), true)}
+        {Boolean(frame?.held?.length) && number("held back", frame!.held!.join(", "), true)}
         {advice(history.current, frame).map((words) => <p class="advice" role="status">{words}</p>)}
       </div>
       <Graph title="energy [J]" frames={history.current.filter((each) => each.energy)} frame={frame} values={(each) => each.energy ?? {}} stacked={false} />

@@ -11,10 +11,14 @@ from pliant.files import check_writable
 from pliant.output.recorder import Recorder
 from pliant.running import with_bar
 
+# Bodies that a report names of those that were held back.
+MOST_NAMES = 5
+
 
 @dataclass
 class RunLog:
-    """What a run took: per step the time of the engine [s], iterations, rows, contacts, whether it converged."""
+    """What a run took: per step the time of the engine [s], iterations, rows, contacts, whether it converged; and who
+    was held back in steps that did not (`Info.held`)."""
 
     sim: object
     seconds: list[float] = field(default_factory=list)
@@ -22,6 +26,7 @@ class RunLog:
     rows: list[int] = field(default_factory=list)
     contacts: list[int] = field(default_factory=list)
     converged: list[bool] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
     residual: float = 0.0
     error: str | None = None
     interrupted: bool = False
@@ -35,6 +40,7 @@ class RunLog:
         self.rows.append(info.rows)
         self.contacts.append(info.contacts)
         self.converged.append(info.converged)
+        self.held.update(info.held)
         self.residual = max(self.residual, float(info.residual))
 
     def summary(self) -> dict:
@@ -70,6 +76,7 @@ class RunLog:
             "max_iterations": max(self.iterations, default=0),
             "residual": self.residual,
             "steps_not_converged": steps - sum(self.converged),
+            "held_back": sorted(self.held),
             "energy": asdict(energy),
             "error": self.error,
             "files": [str(path) for path in self.files],
@@ -94,6 +101,10 @@ class RunLog:
         ]
         if s["steps_not_converged"]:
             lines.append(f"warning     {s['steps_not_converged']} steps stopped before the tolerance was met")
+        if s["held_back"]:
+            names, more = s["held_back"][:MOST_NAMES], len(s["held_back"]) - MOST_NAMES
+            others = f" and {more} more" if more > 0 else ""
+            lines.append(f"warning     held back in such steps, short of others: {', '.join(names)}{others}")
         if self.error:
             lines.append(f"stopped     {self.error}")
         return "\n".join([*lines, *(f"wrote       {file}" for file in s["files"])])

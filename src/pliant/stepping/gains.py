@@ -29,7 +29,9 @@ def without_gains(problem: Problem, solution: Solution, new: State) -> State:
     if not len(problem.rows.contacts):
         return new
     model, state, n = problem.model, problem.state, problem.model.node_count
-    motion = float(_kinetic_of_things(problem, problem.prediction.u).sum())
+    motion = 0.5 * model.device.linalg.triples.quadratic_diagonal(
+        problem.mass, model.free_triples * problem.prediction.u
+    )
     given = contact_work(problem, solution)
     if model.body_count:
         turn = np.ascontiguousarray(solution.u[n + 1 :: 2])

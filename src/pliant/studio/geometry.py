@@ -229,5 +229,6 @@ def step_numbers(info) -> dict[str, Any]:
         "rows": int(info.rows),
         "parts": int(info.parts),
         "tangled": list(info.tangled),
+        "held": list(info.held),
         "timings": {name: float(seconds) for name, seconds in info.timings.items()},
     }

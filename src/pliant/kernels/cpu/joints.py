@@ -156,16 +156,20 @@ def fill_directions(blocks, which, x, body_rotation, triples, jacobian):
 
 
 @kernel
+def _fill_anchored(blocks, k, x, body_position, body_rotation, triples, jacobian):
+    """Jacobian and error of block k between points or orientations."""
+    if blocks.family[k] in (BALL, LINE, PLANE):
+        return fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
+    return fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+
+
+@kernel
 def fill_held(blocks, near, x, body_position, body_rotation, tangents, triples, jacobian, error_out):
     """`fill_blocks` where all blocks are between points or orientations."""
     for k in range(blocks.family.shape[0]):
-        family = blocks.family[k]
-        if family == BROKEN:
+        if blocks.family[k] == BROKEN:
             continue
-        if family in (BALL, LINE, PLANE):
-            error = fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
-        else:
-            error = fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+        error = _fill_anchored(blocks, k, x, body_position, body_rotation, triples, jacobian)
         for row in range(3):
             error_out[blocks.slice[k], row, blocks.lane[k]] = error[row]
 
@@ -178,14 +182,12 @@ def fill_blocks(blocks, near, x, body_position, body_rotation, tangents, triples
         family = blocks.family[k]
         if family == BROKEN:
             continue
-        if family in (BALL, LINE, PLANE):
-            error = fill_points(blocks, k, x, body_position, body_rotation, triples, jacobian)
-        elif family in (DISTANCE, ROPE):
+        if family in (DISTANCE, ROPE):
             error = _fill_distance(blocks, k, x, body_position, body_rotation, tangents, triples, jacobian)
         elif family in (LIMIT, MOTOR, COUPLING):
             error = _fill_coordinate(blocks, k, near, x, body_position, body_rotation, triples, jacobian)
         else:
-            error = fill_turning(blocks, k, x, body_rotation, triples, jacobian)
+            error = _fill_anchored(blocks, k, x, body_position, body_rotation, triples, jacobian)
         for row in range(3):
             error_out[blocks.slice[k], row, blocks.lane[k]] = error[row]
 
