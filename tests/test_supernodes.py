@@ -1,5 +1,8 @@
 """Factors by supernodes and by trees: those of the column by column ones, with any number of threads."""
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import bsr_matrix, csr_matrix, diags
@@ -7,6 +10,7 @@ from scipy.sparse.linalg import splu
 
 from pliant.jit import use_threads
 from pliant.kernels.device import HOST
+from pliant.linalg import block_ldl
 from pliant.linalg.block_ldl import BlockPattern, factor, factor_forest
 from pliant.linalg.supernodes import Supernodes
 
@@ -69,7 +73,8 @@ def test_supernodes_keep_signs_and_nothing():
 
 
 def test_trees_of_chains_are_the_whole():
-    """Forty chains of different lengths, by runs: bit for bit what one pass over all columns finds."""
+    """Forty chains of different lengths, by runs: what one pass over all columns finds, the same bits with one thread
+    and two."""
     lengths = np.arange(5, 45)
     ends = np.cumsum(lengths)
     first = np.setdiff1d(np.arange(1, ends[-1]), ends)
@@ -77,12 +82,43 @@ def test_trees_of_chains_are_the_whole():
     runs = pattern.forest(16)
     values, _ = _stiff(pattern, first, first - 1, 1e-3)
     assert len(runs) > 12 and runs[0] == 0 and runs[-1] == ends[-1] and np.all(pattern.parent[runs[1:] - 1] < 0)
-    whole = factor(pattern, values)
+    whole, factors = factor(pattern, values), []
     for threads in (1, 2):
         with use_threads(threads):
             found = factor_forest(pattern, runs, values, None)
-            for one, other in zip(whole, found):
-                assert np.array_equal(one, other)
+            factors.append(found)
             x = np.ones((ends[-1], 3))
             HOST.linalg.forest.solve_forest(found, x)
             assert np.abs(1e-3 * x - 1).max() < 1e-9  # a rigid motion, against what holds the nodes
+    _same_factors(whole, *factors)
+
+
+def _same_factors(whole, one, other):
+    """Factors found with one thread and with two are the same bits, and those of another loop but for rounding."""
+    for parts in zip(whole, one, other):
+        assert np.array_equal(parts[1], parts[2])
+        assert np.allclose(parts[0], parts[1], rtol=1e-9, atol=1e-12)
+
+
+def test_subtrees_in_runs_and_what_they_share(monkeypatch):
+    """A net with a chain at every node: runs of subtrees first, then what they share; the same fill as without runs."""
+    monkeypatch.setattr(block_ldl, "SHARED_WORK", 0)
+    first, second = _grid(8, 8)
+    links = np.arange(64, 64 * 5)
+    first, second = np.r_[first, links], np.r_[second, links - 64]
+    plain = BlockPattern.of_pairs(HOST, 64 * 5, first, second)
+    pattern = plain.in_runs()
+    values, matrix = _stiff(pattern, first, second, 1e-3)
+    whole = factor(replace(pattern, runs=None), values)
+    assert pattern.start[-1] == plain.start[-1] and pattern.runs[0] == 0 and 200 < pattern.runs[-1] < 64 * 5
+    for begin, end in pairwise(pattern.runs):
+        parents = pattern.parent[begin:end]
+        assert np.all((parents < end) | (parents >= pattern.runs[-1]))
+    right = np.random.default_rng(1).normal(size=(64 * 5, 3))
+    factors, x = [], right.copy()
+    for threads in (1, 2):
+        with use_threads(threads):
+            factors.append(factor(pattern, values))
+    _same_factors(whole, *factors)
+    HOST.linalg.block_ldl.solve_factored(factors[0], x)
+    assert np.abs(matrix @ x.ravel() - right.ravel()).max() < 1e-10 * np.abs(matrix).max()

@@ -4,7 +4,7 @@ Up-looking factorisation by the elimination tree (Davis 2006, ch. 4), on blocks.
 minimum degree (SuperLU's) and reverse Cuthill-McKee, judged by fill.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
@@ -14,6 +14,10 @@ from scipy.sparse.linalg import splu
 from pliant.kernels.device import HOST, Device
 from pliant.kernels.matrices import BlockFactor, ForestFactor
 
+# Multiplications of blocks that a column costs besides; those of all from which on threads share them; the largest part
+# of them that a subtree of the elimination tree has in a run; and runs.
+COLUMN_WORK, SHARED_WORK, LARGEST_SUBTREE, RUNS = 10, 200_000, 0.25, 8
+
 
 @dataclass
 class BlockPattern:
@@ -21,7 +25,8 @@ class BlockPattern:
 
     device: where it is factorised. order, place (n,): node at each place and place of each node. column_start (n + 1,),
     row (k,): upper triangle by columns, diagonal last. parent (n,): elimination tree. start (n + 1,): columns of L.
-    index: {(i, j)} -> block, through `find`.
+    index: {(i, j)} -> block, through `find`. runs (r + 1,): where runs of columns begin and end that have nothing to do
+    with each other, before those that may have to do with all; none where threads are not worth it.
     """
 
     device: Device
@@ -31,6 +36,7 @@ class BlockPattern:
     row: np.ndarray
     parent: np.ndarray
     start: np.ndarray
+    runs: np.ndarray | None = None
 
     @classmethod
     def of_pairs(cls, device: Device, count: int, first: np.ndarray, second: np.ndarray) -> "BlockPattern":
@@ -43,10 +49,34 @@ class BlockPattern:
 
     def in_postorder(self) -> "BlockPattern":
         """The same fill with every subtree of the elimination tree as a run of columns, the longest columns last."""
+        return _pattern(self.device, self._graph(), self.order[_postorder(self.parent, np.diff(self.start))])
+
+    def _graph(self) -> csr_matrix:
+        """Which nodes have a block together."""
         count, column = len(self.order), np.repeat(np.arange(len(self.order)), np.diff(self.column_start))
         first, second = self.order[self.row], self.order[column]
-        graph = csr_matrix((np.ones(2 * len(column)), (np.r_[first, second], np.r_[second, first])), (count, count))
-        return _pattern(self.device, graph, self.order[_postorder(self.parent, np.diff(self.start))])
+        return csr_matrix((np.ones(2 * len(column)), (np.r_[first, second], np.r_[second, first])), (count, count))
+
+    def in_runs(self) -> "BlockPattern":
+        """The same fill with runs of columns that threads can share, where there is enough to do."""
+        below = np.diff(self.start)
+        work = below * (below + 1) // 2 + COLUMN_WORK
+        if work.sum() < SHARED_WORK:
+            return self
+        subtree = work.copy()
+        for column in np.flatnonzero(self.parent >= 0):  # after all of its descendants
+            subtree[self.parent[column]] += subtree[column]
+        top = subtree > work.sum() * LARGEST_SUBTREE
+        run, load = np.where(top, RUNS, -1), np.zeros(RUNS, np.int64)
+        roots = np.flatnonzero(~top & ((self.parent < 0) | top[self.parent]))
+        for root in roots[np.argsort(-subtree[roots], kind="stable")]:
+            run[root] = np.argmin(load)
+            load[run[root]] += subtree[root]
+        for column in range(len(run) - 1, -1, -1):
+            run[column] = run[self.parent[column]] if run[column] < 0 else run[column]
+        order = np.argsort(run, kind="stable")
+        runs = np.searchsorted(run[order], np.arange(RUNS + 1))
+        return replace(_pattern(self.device, self._graph(), self.order[order]), runs=runs)
 
     def find(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Index of the stored block of each pair, and whether it is stored transposed (the upper triangle is)."""
@@ -113,8 +143,11 @@ def factor(pattern: BlockPattern, values: np.ndarray, room: BlockFactor | None =
     """L D L^T of the matrix with these upper blocks (k, 3, 3); room: factors of the same pattern to write over, for
     new memory costs as much as a small factorisation."""
     room = room or BlockFactor(*_numbers(pattern))
-    columns = (pattern.column_start, pattern.row, pattern.parent, pattern.start)
-    pattern.device.linalg.block_ldl.factorise(*columns, values, room.row, room.lower, room.pivot)
+    columns, kernels = (pattern.column_start, pattern.row, pattern.parent, pattern.start), pattern.device.linalg
+    if pattern.runs is None:
+        kernels.block_ldl.factorise(*columns, values, room.row, room.lower, room.pivot)
+    else:
+        kernels.forest.factorise_forest(pattern.runs, *columns, values, room.row, room.lower, room.pivot)
     return room
 
 

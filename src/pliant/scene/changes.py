@@ -52,7 +52,7 @@ class Described:
         """What has changed, in words; empty where nothing has."""
         for scene in (self.scene, self.kept):
             parts = _parts(scene)
-            if len(parts) == len(self.parts) and all(map(is_, parts, self.parts)):
+            if len(parts) == len(self.parts) and parts == self.parts:  # of what is in a scene, equal means the same
                 continue
             for (what, before), after in zip(self.whole.items(), _whole(scene).values()):
                 if len(before) != len(after):

@@ -5,35 +5,32 @@ import math
 import numpy as np
 
 from pliant.formulas.contact import bounded_impulse, cone_impulse
-from pliant.formulas.matrix3 import symmetric_multiply_vector
 from pliant.jit import kernel
-from pliant.kernels.lanes import LANES, load6
+from pliant.kernels.lanes import LANES
 
 
 @kernel
 def add_row_blocks(first, second, place, jacobian, weight, block_index, values_inout):
-    """Adds J_i^T G J_j for pairs of entries (first, second) of row blocks at place (slice, lane) to the blocks named.
+    """Adds J_i^T W J_j for pairs of entries (first, second) of row blocks at place (slice, lane) to the blocks named.
 
-    weight (slices, 6, LANES) is G, symmetric in Voigt order; a block index k < 0 stands for block -2 - k, stored
-    transposed.
+    weight (slices, 3, LANES) is W, diagonal; a block index k < 0 stands for block -2 - k, stored transposed.
     """
     for k in range(first.shape[0]):
-        i, j, s, lane = first[k], second[k], place[k, 0], place[k, 1]
-        index, g = block_index[k], load6(weight, s, lane)
-        for c in range(3):
-            column = symmetric_multiply_vector(
-                g, (jacobian[j, c, lane], jacobian[j, 3 + c, lane], jacobian[j, 6 + c, lane])
-            )
-            for r in range(3):
-                total = (
-                    jacobian[i, r, lane] * column[0]
-                    + jacobian[i, 3 + r, lane] * column[1]
-                    + jacobian[i, 6 + r, lane] * column[2]
-                )
-                if index >= 0:
-                    values_inout[index, r, c] += total
-                else:
-                    values_inout[-2 - index, c, r] += total
+        i, j, s, lane, index = first[k], second[k], place[k, 0], place[k, 1], block_index[k]
+        if index < 0:
+            i, j, index = j, i, -2 - index
+        t00 = t01 = t02 = t10 = t11 = t12 = t20 = t21 = t22 = 0.0  # as numbers of their own they stay in registers
+        for row in range(3):
+            w, q = weight[s, row, lane], 3 * row
+            a0, a1, a2 = w * jacobian[i, q, lane], w * jacobian[i, q + 1, lane], w * jacobian[i, q + 2, lane]
+            b0, b1, b2 = jacobian[j, q, lane], jacobian[j, q + 1, lane], jacobian[j, q + 2, lane]
+            t00, t01, t02 = t00 + a0 * b0, t01 + a0 * b1, t02 + a0 * b2
+            t10, t11, t12 = t10 + a1 * b0, t11 + a1 * b1, t12 + a1 * b2
+            t20, t21, t22 = t20 + a2 * b0, t21 + a2 * b1, t22 + a2 * b2
+        block = values_inout[index]
+        block[0, 0], block[0, 1], block[0, 2] = block[0, 0] + t00, block[0, 1] + t01, block[0, 2] + t02
+        block[1, 0], block[1, 1], block[1, 2] = block[1, 0] + t10, block[1, 1] + t11, block[1, 2] + t12
+        block[2, 0], block[2, 1], block[2, 2] = block[2, 0] + t20, block[2, 1] + t21, block[2, 2] + t22
 
 
 @kernel

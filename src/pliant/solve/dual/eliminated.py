@@ -40,7 +40,7 @@ class EliminatedSolver(DualSolver):
         self.potential = ElementPotential(elements, model.node_count)
         row, column, _ = block_pairs(elements.connectivity())
         first, second = np.concatenate([row, self.joint_pairs[2]]), np.concatenate([column, self.joint_pairs[3]])
-        self.pattern = BlockPattern.of_pairs(model.device, model.triple_count, first, second)
+        self.pattern = BlockPattern.of_pairs(model.device, model.triple_count, first, second).in_runs()
         diagonal = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(diagonal, diagonal)[0]
         self.joint_index = self._signed_index(self.joint_pairs[2], self.joint_pairs[3])
@@ -111,15 +111,8 @@ class EliminatedSolver(DualSolver):
         values[:] = 0.0
         material = (own.lam, own.mu, h * (h + own.damping) * own.volume, self.element_index)
         kernels.elements.assemble_stiffness(own.gradients, rows.elements.rotation, *material, values)
-        kernels.rows.add_row_blocks(
-            self.joint_pairs[0],
-            self.joint_pairs[1],
-            self.joint_pairs[4],
-            rows.equalities.jacobian,
-            np.concatenate([weight, np.zeros_like(weight)], axis=1),
-            self.joint_index,
-            values,
-        )
+        pairs = (self.joint_pairs[0], self.joint_pairs[1], self.joint_pairs[4])
+        kernels.rows.add_row_blocks(*pairs, rows.equalities.jacobian, weight, self.joint_index, values)
         mass = mass_blocks(model, prediction, h)
         values[self.diagonal_blocks] += mass
         right = np.zeros_like(prediction.u)

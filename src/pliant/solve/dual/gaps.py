@@ -67,7 +67,7 @@ class GapFactors:
     def __init__(self, device: Device, joints: Rows, triple_count: int):
         self.device = device
         self.first, self.second, triple_i, triple_j, self.place = entry_pairs(joints)
-        self.pattern = pattern = BlockPattern.of_pairs(device, triple_count, triple_i, triple_j)
+        self.pattern = pattern = BlockPattern.of_pairs(device, triple_count, triple_i, triple_j).in_runs()
         index, transposed = pattern.find(triple_i, triple_j)
         self.index = np.where(transposed, -2 - index, index)
         every = np.arange(triple_count)
@@ -80,9 +80,8 @@ class GapFactors:
         kernels, pattern, values = self.device, self.pattern, self.values
         values[:] = 0.0
         values[self.diagonal_blocks] = kernels.linalg.triples.inverse_blocks(inverse_mass)
-        symmetric = np.concatenate([weight, np.zeros_like(weight)], axis=1)
         pairs = (self.first, self.second, self.place)
-        kernels.rows.add_row_blocks(*pairs, rows.jacobian, symmetric, self.index, values)
+        kernels.rows.add_row_blocks(*pairs, rows.jacobian, weight, self.index, values)
         free = (inverse_mass[:, :3] > 0).astype(np.float64)
         kernels.linalg.block_ldl.restrict(pattern.order, pattern.column_start, pattern.row, free, values)
         move = np.zeros_like(free)

@@ -59,18 +59,22 @@ def _factorise_pivot(d, whole, out):
 @kernel
 def factorise(column_start, row, parent, start, values, row_out, lower_out, pivot_out):
     """Numbers of L and D from the upper blocks `values` (k, 3, 3); of diagonal blocks the lower triangle counts."""
-    factorise_run(0, column_start.shape[0] - 1, column_start, row, parent, start, values, row_out, lower_out, pivot_out)
+    n = column_start.shape[0] - 1
+    out = (np.zeros(n, np.int64), row_out, lower_out, pivot_out)
+    factorise_run(0, 0, n, column_start, row, parent, start, values, *out)
 
 
 @kernel
-def factorise_run(begin, end, column_start, row, parent, start, values, row_out, lower_out, pivot_out):
-    """The same of columns from begin to end, which others have nothing to do with."""
+def factorise_run(begin, first, end, column_start, row, parent, start, values, filled, row_out, lower_out, pivot_out):
+    """The same of columns from `first` to `end`, which have nothing to do with those before `begin`; those from there
+    on to `first` are done. filled (n,): blocks of every column that are there."""
     n = end - begin  # columns are counted from the first
-    filled, flag = np.zeros(n, np.int64), np.full(n, -1)
+    flag = np.full(n, -1)
     pattern, path = np.empty(n, np.int64), np.empty(n, np.int64)
     y, diagonal, whole = np.zeros((n, 3, 3)), np.empty((3, 3)), np.empty(3)
     parent, start, pivot_out = parent[begin:end], start[begin:end], pivot_out[begin:end]
-    for k in range(n):
+    filled = filled[begin:end]
+    for k in range(first - begin, n):
         top = n
         flag[k] = k
         for p in range(column_start[begin + k], column_start[begin + k + 1]):
