@@ -93,3 +93,22 @@ def test_block_factors_solve_random_systems():
 def test_pgs_cannot_be_asked_to_eliminate():
     with pytest.raises(pl.SceneError, match="eliminate=True needs method 'mprgp'"):
         pl.Dual(method="pgs", eliminate=True)
+
+
+def test_friction_acts_on_what_joints_hold():
+    """A ball that joints hold to something heavy slides over the ground: Coulomb's impulse from the first step on."""
+    speeds = []
+    for solver in (pl.Dual(eliminate=True), pl.Dual(tolerance=1e-6), pl.Newton(tolerance=1e-4)):
+        scene = pl.Scene()
+        scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+        motion = {"velocity": (3, -2, 0)}
+        heavy = scene.add_rigid(pl.Sphere(0.2), density=8000, position=(0, 0, 0.6), collide=False, **motion)
+        ball = scene.add_rigid(pl.Sphere(0.1), density=100, position=(0, 0, 0.1), friction=0.5, **motion)
+        scene.join(pl.Fixed(heavy, ball, at=(0, 0, 0.3)))
+        scene.join(pl.Ball(heavy, ball, at=(0, 0, 0.3)))
+        sim = scene.simulate(dt=0.005, solver=solver).step()
+        (normal, *tangents) = sim.state.impulses.contacts[0]
+        assert sim.info.converged and np.hypot(*tangents) == pytest.approx(0.5 * normal, rel=1e-3)
+        speeds.append(sim.twist(ball)[0])
+    assert np.allclose(speeds[0], speeds[1], atol=1e-5)
+    assert np.allclose(speeds[0], speeds[2], atol=1e-2)  # which meets the contact where the step leads

@@ -2,8 +2,8 @@
 
 Rigid rows have no compliance, and a potential needs one. They get a small compliance R and a shift: with the target
 b + R shift the impulse is clamp(shift + (b - rate) / R), and once the shift is the impulse itself the row is met
-exactly (the method of multipliers). Joints are met where the step leads: their rate is (C(q(u)) - C(q)) / h, their
-Jacobian that at q(u). Contacts are linear in the velocity.
+exactly (the method of multipliers). Rows that are all but rigid get R beyond their own compliance. Joints are met where
+the step leads: their rate is (C(q(u)) - C(q)) / h, their Jacobian that at q(u). Contacts are linear in the velocity.
 """
 
 import numpy as np
@@ -25,6 +25,8 @@ UNIQUE = 2.0
 # Contacts whose error a renewal leaves more of than this part become harder by this factor, down to this part of what
 # they were: where several of them hold the same thing, multipliers alone converge slowly.
 STUBBORN, HARDER, HARDEST = 0.5, 0.2, 1e-3
+# How many times their change slips are led by, at least and at most.
+LEAST_LEAD, MOST_LEAD = 0.5, 20.0
 # Rounding of a joint's error relative to the distance of bodies from the origin (or to an angle of one).
 EPSILON = 1e-15
 
@@ -113,14 +115,17 @@ class RowPotential:
         # mobilities of rows, which of them are rigid, and their compliances (slices, 3, LANES)
         self.mobility, self.compliance = np.empty(shift.shape), np.empty(shift.shape)
         self.hard = np.empty(shift.shape, bool)
-        numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction, mobility, loose)
-        soft = (softness, *contacts, len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
+        felt = mobility if contacts.shares is None else contacts.shares[:, None] * mobility
+        numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction)
+        numbers = (*numbers, mobility, loose, felt)
+        soft = (softness, *contacts[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
         self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
         self.estimate = shift[: joints.slices].copy()
         self.contacts = slice(joints.slices, rolling.first_slice)
+        self.slip, self.slip_change, self.lead = None, None, 1.0
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
         self.renew()
 
@@ -150,18 +155,35 @@ class RowPotential:
 
     def renew(self, first: int = 0) -> None:
         """Shifts and slips of the slices from the first on follow what was last evaluated."""
+        slip = self._slip_ahead()
         if first == 0:
-            self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), self.new_slip.copy()
+            self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), slip
         else:
             self.shift[first:] = np.where(self.hard[first:], self.impulse[first:], 0.0)
-            self.slip[first:] = self.new_slip[first:]
+            self.slip[first:] = slip[first:]
         if len(self.tilting):
             self.compliance[self.first_tilt :] = self.tilting.compliance(self.impulse)
-        self.target = self.rows.target + self.compliance * self.shift
+        self.target = self.rows.target + (self.compliance - self.rows.compliance) * self.shift
         self.target[:, 0] -= self.rows.friction * self.slip
         if len(self.rolling):
             places, most = self.rolling.places(), self._torque_bounds()
             self.rows.low.reshape(-1)[places], self.rows.high.reshape(-1)[places] = -most, most
+
+    def _slip_ahead(self) -> np.ndarray:
+        """The slips (slices, LANES) [m/s] last evaluated or, of mechanisms, where their changes lead to. That of a
+        contact which slides leaves the part mu^2 w_t / (w_n + mu^2 w_t) to the next renewal, nearly all where
+        mobilities w_t along it are large, as of what is tall (Aitken's relaxation; Kuettler and Wall 2008, eq. 44)."""
+        if self.slip is None or not self.joints.slices:
+            return self.new_slip.copy()
+        change, before = self.new_slip - self.slip, self.slip_change
+        if before is not None:
+            weight = self.rows.friction**2 / self.mobility[:, 0]
+            difference = change - before
+            size = float(np.sum(weight * difference * difference))
+            best = -self.lead * float(np.sum(weight * before * difference)) / size if size > 0.0 else 1.0
+            self.lead = min(max(best, LEAST_LEAD), MOST_LEAD)
+        self.slip_change = change
+        return np.maximum(self.slip + self.lead * change, 0.0)
 
     def kept(self) -> dict:
         """What renewals change, for `take_back`."""

@@ -8,6 +8,8 @@ same way rows between directions see the least moment of inertia of a slender li
 the greatest of its neighbours in a chain that is not straight, about the points where these are held.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
@@ -22,12 +24,42 @@ SOFTNESS = {8: (1e-5, 1e-7), 4: (1e-4, 1e-1)}
 HARMLESS = 1e3
 
 
-# The same of normal and tangent rows of contacts: of rigid bodies where the linear system is solved directly, and by
-# iterations; and with soft bodies, where sheets and solids on many contacts are met soonest by soft ones. Third, how
-# much softer they may be than by the mobility of the heaviest things: what is light may carry them. Last, what part of
-# it is for contacts among rigid bodies alone: those of mechanisms, which carry much more than what touches, are firm.
-FIRM_CONTACTS, LOOSE_CONTACTS = (1e-2, 1e-2, 10.0, 1.0), (2e-1, 5e-1, np.inf, 1.0)
-SOFT_CONTACTS, MIXED_CONTACTS = (0.7, 1.0, np.inf, 1.0), (0.1, 0.1, np.inf, 0.01)
+class ContactSoftness(NamedTuple):
+    """The same of normal and tangent rows of contacts.
+
+    lightest: how much softer they may be than by the mobility of the heaviest things: what is light may carry them.
+    firmness: what part of it is for contacts among rigid bodies alone: those of mechanisms, which carry much more than
+    what touches, are firm. shares (triples,): parts of their mobility that bodies have for contacts, or all.
+    """
+
+    normal: float
+    tangent: float
+    lightest: float
+    firmness: float
+    shares: np.ndarray | None = None
+
+
+# Of rigid bodies where the linear system is solved directly, and by iterations; and with soft bodies, where sheets and
+# solids on many contacts are met soonest by soft ones.
+FIRM_CONTACTS, LOOSE_CONTACTS = ContactSoftness(1e-2, 1e-2, 10.0, 1.0), ContactSoftness(2e-1, 5e-1, np.inf, 1.0)
+SOFT_CONTACTS, MIXED_CONTACTS = ContactSoftness(0.7, 1.0, np.inf, 1.0), ContactSoftness(0.1, 0.1, np.inf, 0.01)
+
+
+def contact_shares(model) -> np.ndarray | None:
+    """The parts (triples,) of their mobility that bodies have for contacts: what rigid joints hold to something heavier
+    gives way as that does, at worst. None where there are no such joints."""
+    blocks, n, count = model.joints, model.node_count, model.body_count
+    both = blocks.rigid & (blocks.a.kind == BODY) & (blocks.b.kind == BODY)
+    first, second = blocks.a.index[both, 0], blocks.b.index[both, 0]
+    loose = ~(model.static[first] | model.static[second])
+    if not loose.any():
+        return None
+    links = coo_matrix((np.ones(loose.sum()), (first[loose], second[loose])), shape=(count, count))
+    _, group = connected_components(links, directed=False)
+    heaviest = np.zeros(group.max() + 1)
+    np.maximum.at(heaviest, group, np.where(model.static, 0.0, model.body_mass))
+    share = np.where(model.static, 1.0, model.body_mass / np.maximum(heaviest[group], 1e-300))
+    return np.concatenate([np.ones(n), np.repeat(share, 2)])
 
 
 def joint_softness(model, dtype) -> np.ndarray:

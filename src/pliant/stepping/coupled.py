@@ -18,7 +18,7 @@ def things_of_nodes(model: Model) -> np.ndarray:
 def held_together(model: Model) -> np.ndarray:
     """The group (t,) of every thing, by numbers from 0 on: what joints or rods hold together; what is prescribed holds
     nothing together."""
-    softs, joints = len(model.soft_names), _things_in_joints(model)
+    softs, joints = len(model.soft_names), things_in_joints(model)
     loose = np.concatenate([np.ones(softs, bool), ~model.static])
     pairs = [joints[loose[joints[:, 0]]]]
     for number, points in enumerate(model.rods.points):
@@ -44,7 +44,7 @@ def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) 
     out = np.zeros(softs + model.body_count, bool)
     works = (joints.slice >= joints.equality_slices) | (joints.compliance > 0.0)
     works[[block for block, *_ in joints.moving]] = True
-    thing, block = _things_in_joints(model).T
+    thing, block = things_in_joints(model).T
     out[thing[works[block]]] = True
     driven = (1.0 - model.free_triples) * problem.prediction.u
     out[things_of_nodes(model)[driven[:n].any(axis=1)]] = True
@@ -55,7 +55,7 @@ def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) 
     return (touched & (np.bincount(groups, out, count) == 0.0))[groups]
 
 
-def _things_in_joints(model: Model) -> np.ndarray:
+def things_in_joints(model: Model) -> np.ndarray:
     """Pairs (k, 2) of a thing and a block of joints that holds it."""
     joints, softs, of_nodes = model.joints, len(model.soft_names), things_of_nodes(model)
     blocks = np.arange(len(joints.family))

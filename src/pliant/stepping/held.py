@@ -2,7 +2,8 @@
 
 Where Newton's method converges, its contacts keep things apart. Where it does not, bodies that would end deeper in
 others than they began, or pass through them, go only a share of their way, and what joints hold to them as well; so do
-those that would gain energy. Velocities follow the shortened motion.
+those that would gain energy. A share of a turn opens joints: where it would, they go no way at all. Velocities follow
+the shortened motion.
 """
 
 from dataclasses import replace
@@ -12,15 +13,19 @@ import numpy as np
 from pliant.collide.contacts import Contacts
 from pliant.model.model import Model
 from pliant.rows import contacts as contact_rows
+from pliant.rows import joints as joint_rows
+from pliant.rows.table import Rows
 from pliant.solve.newton.touching import PENETRATION, moved, of_solids_ahead, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.coupled import given_by_contacts, held_together, things_of_nodes, touching
+from pliant.stepping.coupled import given_by_contacts, held_together, things_in_joints, things_of_nodes, touching
 from pliant.stepping.gains import affordable
 
 # Penetration, relative to the size of what touches, and residual, for which a step is taken again in halves.
 DEEP, FAR = 0.02, 0.1
 # How often shares are estimated, and how often in all, the last ones are none; the largest one that is a cut.
 ESTIMATES, MOST_CUTS, LARGEST_PART = 6, 12, 0.9
+# Gaps of rigid joints, relative to their reach, that a motion that did not converge may open.
+OPENED = 5e-3
 
 
 def held_back(problem: Problem, solution: Solution) -> Solution:
@@ -58,12 +63,28 @@ def _shares(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarra
         allowed = np.where(bound, affordable(problem, solution.tangled, short, together), 1.0)
         if attempt == 0:
             info.straying = max(info.straying, depth / DEEP)
+        allowed[_opening(problem, short) & (share > 0.0)] = 0.0
         if np.all(allowed == 1.0) and np.all(apart == 1.0):
             break
         allowed = np.minimum(allowed, _of_things(model, apart, soft=not estimated))
         nodes *= apart[: model.node_count] if estimated else 1.0
         share = _least(share * (allowed if estimated else allowed == 1.0), groups)
     return share, nodes
+
+
+def _opening(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Whether things (t,) are in rigid joints that velocities u (triples, 3) open."""
+    model, blocks = problem.model, problem.model.joints
+    out = np.zeros(len(model.soft_names) + model.body_count, bool)
+    if not blocks.rigid.any():
+        return out
+    pose = moved(model.device, problem.state, u, problem.h).pose
+    errors = joint_rows.errors_at(blocks, Rows.empty(blocks.start), pose), problem.rows.error
+    gap, before = (np.linalg.norm(error[blocks.slice, :, blocks.lane], axis=1) for error in errors)
+    opened = blocks.rigid & (gap > np.maximum(OPENED * blocks.reach, before))
+    thing, block = things_in_joints(model).T
+    out[thing[opened[block]]] = True
+    return out
 
 
 def _least(values: np.ndarray, groups: np.ndarray) -> np.ndarray:

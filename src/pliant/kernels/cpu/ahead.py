@@ -15,6 +15,10 @@ from pliant.kernels.cpu.rows import add_scaled_impulses, row_response
 from pliant.kernels.cpu.table import row_mobilities
 from pliant.kernels.lanes import LANES
 
+# Compliance of joints' rows relative to their mobility up to which they are met like rigid ones, by multipliers: what
+# is so stiff turns the rounding of positions into impulses.
+NEARLY_RIGID = 1e-9
+
 
 @kernel
 def move_bodies(position, rotation, h, u, node_count, turn_out, position_out, rotation_out):
@@ -122,6 +126,7 @@ def soften_rows(
     friction,
     inverse_mass,
     loose_mass,
+    contact_mass,
     joint_softness,
     normal_softness,
     tangent_softness,
@@ -135,18 +140,20 @@ def soften_rows(
     hard_out,
     compliance_out,
 ):
-    """Mobilities of rows, which of them are rigid, and the compliances that they get (slices, 3, LANES); those of
-    others stay. A row that can move nothing gets no impulse to speak of.
+    """Mobilities of rows, which of them are rigid or nearly so, and the compliances that they get (slices, 3, LANES),
+    beyond their own; others keep theirs. A row that can move nothing gets no impulse to speak of.
 
     inverse_mass, loose_mass (triples, 6): with, and as if without, what is prescribed; the latter has no rows where no
-    node is. joint_softness (joint slices, 3,
+    node is. contact_mass (triples, 6): the first for contacts. joint_softness (joint slices, 3,
     LANES), normal_softness, tangent_softness: compliances relative to mobilities; of contacts, whose slices end at
     first_torque, they are at most `lightest` times what they are by the least mobility of a normal row, and those of
     contacts that touch no node are `firmness` times as large.
     """
     joint_slices, slices = joint_softness.shape[0], start.shape[0] - 1
     without_pins, pinned = np.empty(mobility_out.shape), loose_mass.shape[0] > 0
-    row_mobilities(start, triples, jacobian, inverse_mass, mobility_out)
+    joints = (start[: joint_slices + 1], triples, jacobian, inverse_mass)
+    row_mobilities(*joints, mobility_out[:joint_slices])
+    row_mobilities(start[joint_slices:], triples, jacobian, contact_mass, mobility_out[joint_slices:])
     if pinned:
         row_mobilities(start, triples, jacobian, loose_mass, without_pins)
     least = np.inf
@@ -158,7 +165,8 @@ def soften_rows(
                 if dead:
                     mobility_out[s, row, lane] = loose if loose > 0.0 else 1.0
                 rigid = compliance[s, row, lane] == 0.0
-                hard_out[s, row, lane] = rigid and not dead
+                stiff = s < joint_slices and compliance[s, row, lane] <= NEARLY_RIGID * mobility_out[s, row, lane]
+                hard_out[s, row, lane] = (rigid or stiff) and not dead
                 compliance_out[s, row, lane] = compliance[s, row, lane]
                 if dead and rigid:
                     compliance_out[s, row, lane] = -no_impulse
@@ -178,7 +186,7 @@ def soften_rows(
                         soft *= firmness if _on_bodies(start, triples, jacobian, s, lane, node_count) else 1.0
                     if s < joint_slices:
                         soft = joint_softness[s, row, lane]
-                    compliance_out[s, row, lane] = soft * felt
+                    compliance_out[s, row, lane] = given + soft * felt
             if friction[s, lane] > 0.0:  # the cone is round
                 largest = max(compliance_out[s, 1, lane], compliance_out[s, 2, lane])
                 compliance_out[s, 1, lane] = compliance_out[s, 2, lane] = largest

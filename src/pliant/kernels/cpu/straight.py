@@ -59,7 +59,8 @@ def _begin(tree, given, h, most, room, warm, estimate_out):
     _clear(room.mass)
     mass_blocks(np.empty(0), tree.mass, tree.static, given.inverse_mass, room.mass)
     _take(1.0, multiply_diagonal(room.mass, given.predicted), room.push)
-    table = (start, triples, jacobian, compliance, low, friction, given.inverse_mass, given.inverse_mass[:0])
+    masses = (given.inverse_mass, given.inverse_mass[:0], given.inverse_mass)
+    table = (start, triples, jacobian, compliance, low, friction, *masses)
     others = (1.0, 1.0, 1.0, 1.0, 0, start.shape[0] - 1)  # there are no contacts
     soften_rows(
         *table, tree.softness, *others, most.no_mobility, most.no_impulse, room.mobility, room.hard, room.compliance
@@ -69,7 +70,8 @@ def _begin(tree, given, h, most, room, warm, estimate_out):
             for lane in range(target.shape[2]):
                 own = warm[s, row, lane] if room.hard[s, row, lane] else 0.0
                 room.shift[s, row, lane] = own
-                room.target[s, row, lane] = target[s, row, lane] + room.compliance[s, row, lane] * own
+                beyond = room.compliance[s, row, lane] - compliance[s, row, lane]
+                room.target[s, row, lane] = target[s, row, lane] + beyond * own
                 estimate_out[s, row, lane] = warm[s, row, lane]
     _clear(room.slip)
 

@@ -20,10 +20,13 @@ from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
 from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, FACTOR_GAPS, GapFactors, softened, stiff_elements
-from pliant.solve.dual.solver import DualSolver, row_count
+from pliant.solve.dual.solver import CONDITION, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
 from pliant.solve.problem import Problem, Solution, StepRows, mass_blocks
+
+# Contacts whose mobility is found by solves; others have that of the nearest in the table.
+MOST_SAMPLES = 16
 
 
 class EliminatedSolver(DualSolver):
@@ -148,15 +151,14 @@ class EliminatedSolver(DualSolver):
         geometry = (table.start, table.triples, table.jacobian)
         self.device.table.row_diagonals(*geometry, table.compliance, estimate, self.options.regularization, diagonal)
         softness = self.options.regularization / (1 + self.options.regularization)
-        compliance = table.compliance + softness * (diagonal - table.compliance)
-        unit = np.zeros((model.triple_count, 6))
-        unit[:, :3] = self.free
-        system = rows_only(self.device, model.triple_count, table, compliance, unit, diagonal, np.float64)
-        operator = EliminatedOperator(system, self.factor, system.scale)
-        goal = table.target.ravel()
+        offset = rows.equalities.target.size
+        operator = self._contact_operator(table, table.compliance, diagonal)
+        ratios = self._ratios(operator, rows.contact_index - offset)
+        diagonal *= ratios.reshape(diagonal.shape)
+        operator = self._contact_operator(table, table.compliance + softness * (diagonal - table.compliance), diagonal)
+        system, goal = operator.rows, table.target.ravel()
         rate = np.empty(len(goal))
         self.device.system.row_product(system, u, np.zeros(len(goal)), rate)
-        offset = rows.equalities.target.size
         low, high = table.low.ravel() / system.scale, table.high.ravel() / system.scale
         friction = self._friction(rows, np.concatenate([np.ones(offset), diagonal.ravel()]), -offset)
         x = self._warm_impulses(problem.state, rows, 0)[offset:] / system.scale
@@ -167,8 +169,34 @@ class EliminatedSolver(DualSolver):
             apply_transposed(operator, x)
             return 0.0, self._motion(problem, u - problem.prediction.u + system.velocity)
 
-        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, settling)
+        # what stiff elements store where a contact fails is as much more as they are stiffer than all of it together
+        condition = CONDITION * max(1.0, ratios.max())
+        info = self._minimise(operator, system.scale * goal - rate, low, high, friction, x, settling, condition)
         apply_transposed(operator, x)
         info.solver, info.rows = "dual eliminated", row_count(self.device, rows.table)
         info.active = int(np.count_nonzero((x <= low) | (x >= high)))
         return system.velocity, info, x * system.scale
+
+    def _contact_operator(self, table: Rows, compliance: np.ndarray, diagonal: np.ndarray) -> EliminatedOperator:
+        """J A^-1 J^T + R of contacts with compliances R, scaled by its diagonal, both (slices, 3, LANES)."""
+        unit = np.zeros((len(self.free), 6))
+        unit[:, :3] = self.free
+        system = rows_only(self.device, len(self.free), table, compliance, unit, diagonal, np.float64)
+        return EliminatedOperator(system, self.factor, system.scale)
+
+    def _ratios(self, operator: EliminatedOperator, normal: np.ndarray) -> np.ndarray:
+        """The diagonal of an operator that was scaled by an estimate, of contacts with normal rows (k,); 1 elsewhere.
+        Blocks of A alone do not tell it: what joints or stiff elements hold together gives way as one."""
+        out, unit, product = np.ones(len(operator.scale)), np.zeros(len(operator.scale)), np.empty(len(operator.scale))
+        if not len(normal):
+            return out
+        samples = np.unique(np.linspace(0, len(normal) - 1, MOST_SAMPLES).round().astype(np.int64))
+        nearest = np.abs(np.arange(len(normal))[:, None] - samples).argmin(axis=1)
+        for row in range(3):
+            places, found = normal + row * LANES, np.empty(len(samples))
+            for sample, place in enumerate(places[samples]):
+                unit[place] = 1.0
+                self.device.linalg.operators.apply_eliminated(operator, unit, product)
+                found[sample], unit[place] = product[place], 0.0
+            out[places] = np.where(found > 0.0, found, 1.0)[nearest]
+        return out

@@ -156,11 +156,12 @@ class DualSolver:
         impulse = np.concatenate([elements, warm_impulses(state.impulses, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
-    def _minimise(self, operator, b, low, high, friction, x, settling=None) -> Info:
+    def _minimise(self, operator, b, low, high, friction, x, settling=None, condition: float = CONDITION) -> Info:
         """Solve for x in place; with a smaller tolerance again while what is left moves much.
 
         settling: a function of x and its gradient that tells twice the energies [J] by which rows that store energy
-        fail, and of the motion in this step; None: errors of rows are all that is asked for.
+        fail, and of the motion in this step; None: errors of rows are all that is asked for. condition: how many times
+        the square of an error [J] may be what it stores.
         """
         options, tolerance, iterations, refreshes = self.options, self.options.tolerance, 0, 0
         direction, size = b + self.dtype.type(1e-3) * np.abs(b).max(initial=1e-30), float(np.sqrt(np.sum(b * b)))
@@ -174,7 +175,7 @@ class DualSolver:
                 break
             if settling is not None:
                 stored, motion = settling(x, work[0])
-                left = max(left, stored, CONDITION * (info.residual * size) ** 2)
+                left = max(left, stored, condition * (info.residual * size) ** 2)
                 share = (SETTLED * options.tolerance) ** 2 * motion / left if left > 0.0 else 1.0
             best, kept, tolerance = info.residual, x.copy(), tolerance * min(max(0.5 * share**0.5, 1e-3), 0.3)
             share = share if tolerance > LEAST_TOLERANCE[self.dtype.itemsize] else 1.0

@@ -159,7 +159,7 @@ def _met(
     swept, gone = _swept(potential, system, point, info, tolerance, scale, deep), 0.0
     if swept is not None:
         point, gone = swept, criterion.square(potential.mass, swept.u - point.u)
-    left, products, _ = _left_to_correct(system, point.gradient)
+    left, products, correction = _left_to_correct(system, point.gradient)
     info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
     lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
     info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
@@ -167,6 +167,10 @@ def _met(
     early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE
     if info.residual > tolerance or (early and not criterion.fits(point.u, info, tolerance, False)):
         return point, False
+    if potential.row_potential.joints.slices:  # impulses of contacts that carry heavy things feel little motions
+        point, fits = balanced(potential, system, criterion, point, info, tolerance, correction)
+        if not fits:
+            return point, False
     if potential.clear and not potential.penetrates(point.u, max(PENETRATION, OF_TOLERANCE * tolerance)):
         return point, True
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False

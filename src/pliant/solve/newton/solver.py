@@ -6,7 +6,7 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
 from pliant.rows import joints as joint_rows
-from pliant.rows.softness import joint_softness
+from pliant.rows.softness import contact_shares, joint_softness
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
@@ -37,6 +37,7 @@ class NewtonSolver:
             raise SceneError("pliant.Newton(integrator='bdf2') does not take plasticity; use integrator='euler'")
         self.system = _system(options.linear, model, state, direct_work)
         self.softness = joint_softness(model, self.system.dtype)
+        self.contacts = self.system.contact_softness._replace(shares=contact_shares(model))
         self.elements = ElementPotential(model.elements, model.node_count)
         fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
         self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
@@ -85,7 +86,7 @@ class NewtonSolver:
         elements = problem.model.elements
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = ElementPotential(elements, problem.model.node_count)
-        return Increment(problem, self.elements, self.system.free, self.softness, self.system.contact_softness)
+        return Increment(problem, self.elements, self.system.free, self.softness, self.contacts)
 
     def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
         options = self.options
