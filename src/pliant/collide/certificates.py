@@ -17,6 +17,10 @@ TOUCH, MEET = "touch", "meet"
 OTHER = {TOUCH: MEET, MEET: TOUCH}
 # Deformation, in parts of its edges, up to which a body that was too close to itself is not looked at again.
 HARDLY = 0.2
+# What a body has in credit at most, what a proof that needs no look earns, what looking at it costs, and what it gets
+# back each time that it is not looked at for want of credit. Proofs of one that never keeps its shape, as a sheet that
+# falls in folds, cost more than they save.
+CREDIT, EARNED, PRICE, REST = 8.0, 1.0, 2.0, 1 / 16
 
 
 @dataclass
@@ -51,6 +55,7 @@ class Certificates:
         self.apart: dict[int, _Shape] = {}
         self.size = meshed.size[self.vertices[self.starts]]
         self.radius = self._most(meshed.radius)
+        self.credit = np.full(len(self.things), CREDIT)
 
     def may_touch(self, x: np.ndarray, reach: np.ndarray, within: np.ndarray | float) -> tuple[bool, bool]:
         """Whether any surfaces at x (p, 3) may be closer than their radii and reaches: to others, these (p,) [m], to
@@ -69,7 +74,17 @@ class Certificates:
         """Whether no body at x (p, 3) may touch itself, parts of which are within twice `wide` (t,) [m], or its radius;
         renew: or is looked at anew."""
         wide = self.radius if wide is None else wide
-        return all(self._clear(k, x, wide[k], renew) or self._parts_apart(k, x, wide[k], renew) for k in self.itself)
+        return all(self._worth_it(k, renew) and self._alone(k, x, wide[k], renew) for k in self.itself)
+
+    def _alone(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
+        return self._clear(k, x, wide, renew) or self._parts_apart(k, x, wide, renew)
+
+    def _worth_it(self, k: int, renew: bool = True) -> bool:
+        """Whether proofs for a body have lately saved more than they cost; renew: it may have to be looked at."""
+        if renew and self.credit[k] < 0.0:
+            self.credit[k] += REST
+            return False
+        return True
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
@@ -78,6 +93,8 @@ class Certificates:
     def _may_meet_itself(self, k: int, x: np.ndarray, y: np.ndarray) -> bool:
         """Whether parts of a body may meet on its way from x to y (p, 3). What has passed through itself on the way may
         be clear at its end: start and end must be near one and the same shape."""
+        if not self._worth_it(k):
+            return True
         wide = CORE * self.radius[k]
         shapes = [self.known.get((name, k)) for name in (MEET, TOUCH)]
         if any(self._proved(one, k, x, wide) and self._proved(one, k, y, wide) for one in shapes):
@@ -129,6 +146,7 @@ class Certificates:
         # whatever rigid motion is taken away, no distance has changed by more than twice the largest displacement
         change = 2 * self.kernels.misfit.largest_misfit(known.points, x, self._own(k))
         if known.distance - change > 2 * wide:
+            self.credit[k] = min(self.credit[k] + EARNED, CREDIT)
             return True
         return False if known.distance <= 2 * wide and change < HARDLY * self.size[k] else None
 
@@ -136,6 +154,7 @@ class Certificates:
         """The least distance [m] of two parts of a body at x (p, 3) that have no point in common, or what it is at
         least; known from now on."""
         surfaces, own, size = self.meshed.surfaces, self._own(k), self.size[k]
+        self.credit[k] -= PRICE
         for name in (what, OTHER[what]):
             near, left = self.listed.get((name, k)), 0.0
             if near is not None:

@@ -47,6 +47,11 @@ class Elements:
         """Triangles of the meshes of sheets."""
         return sum(len(cells) for cells in self.cells if cells.shape[1] == 3)
 
+    @cached_property
+    def only_sheets(self) -> bool:
+        """Whether there are sheets, and no other elements than theirs."""
+        return 0 < self.triangle_count == self.cell_count and not self.on_bodies
+
     @property
     def groups(self) -> int:
         """Groups of lanes of all sets."""

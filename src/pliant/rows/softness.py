@@ -44,6 +44,20 @@ class ContactSoftness(NamedTuple):
 FIRM_CONTACTS, LOOSE_CONTACTS = ContactSoftness(1e-2, 1e-2, 10.0, 1.0), ContactSoftness(2e-1, 5e-1, np.inf, 1.0)
 SOFT_CONTACTS, MIXED_CONTACTS = ContactSoftness(0.7, 1.0, np.inf, 1.0), ContactSoftness(0.1, 0.1, np.inf, 0.01)
 
+# Contacts of sheets are softer along their normals by the square root of what stretching adds to the inertia of a node
+# in a step, in parts of so much of it, up to a factor: across, where mostly something touches them, they move far more
+# easily than their mobility, which is that of stretching, says; and contacts as hard as that are kinks that directions
+# stop at.
+LITTLE_STRETCHING, SOFTEST = 160.0, 5.0
+
+
+def contact_softness(model, h: float, given: ContactSoftness) -> ContactSoftness:
+    """Softness of contacts in a step of h [s]: the one given, or where all soft bodies are sheets a softer one."""
+    if not model.elements.only_sheets:
+        return given
+    added = h * float(np.median((h * model.node_stiffness + model.node_damping) / model.node_mass))
+    return given._replace(normal=given.normal * min(max(added / LITTLE_STRETCHING, 1.0) ** 0.5, SOFTEST))
+
 
 def contact_shares(model) -> np.ndarray | None:
     """The parts (triples,) of their mobility that bodies have for contacts: what rigid joints hold to something heavier

@@ -6,7 +6,7 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
 from pliant.rows import joints as joint_rows
-from pliant.rows.softness import contact_shares, joint_softness
+from pliant.rows.softness import contact_shares, contact_softness, joint_softness
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
@@ -86,7 +86,8 @@ class NewtonSolver:
         elements = problem.model.elements
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = ElementPotential(elements, problem.model.node_count)
-        return Increment(problem, self.elements, self.system.free, self.softness, self.contacts)
+        contacts = contact_softness(problem.model, problem.h, self.contacts)
+        return Increment(problem, self.elements, self.system.free, self.softness, contacts)
 
     def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
         options = self.options
