@@ -17,11 +17,9 @@ from pliant.rows.table import concatenate
 from pliant.rows.tilting import Tilting, no_tilting
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
-from pliant.solve.newton.touching import contacts_ahead, of_solids_ahead, too_deep
+from pliant.solve.newton.touching import contacts_ahead, followed_share, of_solids_ahead, too_deep
 from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, warm_impulses
 
-# The least part of the way that contacts follow the iterates.
-LEAST_SHARE = 0.2
 # Errors of gaps and of sticking, relative to the size of what touches, that count for nothing after many iterations:
 # of contacts that are nearly one, multipliers find which one carries by steps of such errors.
 TOUCHING = (1e-5, 1e-4, 1e-4)
@@ -121,16 +119,10 @@ class Increment:
         return bool(np.any(self.row_potential.impulse.reshape(-1)[rows.contact_index[between]] > 0.0))
 
     def _relax(self, u: np.ndarray) -> None:
-        """Choose what part of the way to velocities u contacts follow, so that oscillations end (Aitken's relaxation;
-        Kuettler and Wall 2008, eq. 44)."""
+        """Choose what part of the way to velocities u contacts follow, so that oscillations end."""
         change = u - self.found_at
         if self.change is not None:
-            difference = change - self.change
-            triples = self.device.linalg.triples
-            weighted = triples.multiply_diagonal(self.mass, difference)
-            size = float(triples.dot(difference, weighted))
-            best = -self.share * float(triples.dot(self.change, weighted)) / size if size > 0.0 else 1.0
-            self.share = min(max(best, LEAST_SHARE), 1.0)
+            self.share = followed_share(self.device, self.mass, change, self.change, self.share)
         self.change = change
 
     def _rows_at(self, u: np.ndarray) -> StepRows:

@@ -165,7 +165,9 @@ def _met(
     info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
     # a contact that moved on along a rod carries no load at first, which is little beside the motion of a long rod
     early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE
-    if info.residual > tolerance or (early and not criterion.fits(point.u, info, tolerance, False)):
+    if info.residual > tolerance or (
+        (early or _rigid(potential)) and not criterion.fits(point.u, info, tolerance, False)
+    ):
         return point, False
     if potential.row_potential.joints.slices:  # impulses of contacts that carry heavy things feel little motions
         point, fits = balanced(potential, system, criterion, point, info, tolerance, correction)
@@ -174,6 +176,12 @@ def _met(
     if potential.clear and not potential.penetrates(point.u, max(PENETRATION, OF_TOLERANCE * tolerance)):
         return point, True
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
+
+
+def _rigid(potential: Increment) -> bool:
+    """Whether there is nothing but rigid bodies that touch: their firm contacts are out of balance by far more than
+    the correction that is left, which they resist, says."""
+    return not (potential.elements.elements.sets or potential.row_potential.joints.slices)
 
 
 def _swept(

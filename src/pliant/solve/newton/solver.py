@@ -15,6 +15,7 @@ from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
 from pliant.solve.newton.minimise import Point, minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
+from pliant.solve.newton.settling import Settling
 from pliant.solve.newton.straight import Straight
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
@@ -41,6 +42,7 @@ class NewtonSolver:
         self.elements = ElementPotential(model.elements, model.node_count)
         fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
         self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
+        self.settling = Settling(model, options.tolerance) if Settling.fits(model) else None
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
 
@@ -50,11 +52,23 @@ class NewtonSolver:
             solution = self.straight.solve(problem, self._warm(problem, problem.prediction.u))
             if solution is not None:
                 return solution
+        # of few bodies, Newton's method meets contacts exactly, which stacks need; while much moves, it takes long
+        sweeps = self.settling and (not isinstance(self.system, DenseSystem) or self.settling.moves(problem))
+        if sweeps and (solution := self._settled(problem)) is not None:
+            return solution
         potential = self._potential(problem)
         start = self._warm(problem, potential.predicted)
         kick = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, kick)
-        return self._solution(problem, potential, *self._minimise(potential, start, criterion))
+        u, info = self._minimise(potential, start, criterion)
+        if self.settling and not (info.converged or sweeps) and (solution := self._settled(problem)) is not None:
+            solution.info.newton_iterations += info.newton_iterations
+            return solution
+        return self._solution(problem, potential, u, info)
+
+    def _settled(self, problem: Problem) -> Solution | None:
+        """The step by sweeps over contacts alone, if they settle it."""
+        return self.settling.solve(problem, self._warm(problem, problem.prediction.u))
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,

@@ -30,8 +30,9 @@ def sweep(potential: Increment, tolerance: float) -> tuple[np.ndarray, int]:
     rows, problem = potential.row_potential, potential.problem
     table, impulse, u = rows.rows, rows.impulse.copy(), potential.predicted.copy()
     geometry = (table.start, table.triples, table.jacobian, table.target, table.compliance, table.friction)
-    inverse_mass = problem.prediction.inverse_mass
-    sweeps, _ = potential.device.sweeps.sweep_contacts(*geometry, inverse_mass, impulse, u, MOST_SWEEPS, tolerance)
+    any_speed, mobility = np.full(table.friction.shape, np.inf), np.empty(table.friction.shape)
+    numbers = (any_speed, problem.prediction.inverse_mass, impulse, u, mobility, 1, MOST_SWEEPS, tolerance)
+    sweeps, *_ = potential.device.sweeps.sweep_contacts(*geometry, *numbers)
     rows.impulse = impulse
     rows.renew()
     rows.follow_slip(u)

@@ -16,6 +16,8 @@ from pliant.solve.problem import Problem
 # Penetration, relative to the size of what touches, that a converged step may leave, and the part of that by which it
 # may leave more than is allowed of one that there was.
 PENETRATION, LEEWAY = 1e-3, 0.2
+# The least part of the way that contacts follow the iterates.
+LEAST_SHARE = 0.2
 
 
 def contacts_ahead(
@@ -46,6 +48,17 @@ def contacts_ahead(
     return problem, u, clear, fill_tilts(model, contacts, problem.rows.contact_index, there, u, h)
 
 
+def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before: np.ndarray, share: float) -> float:
+    """What part of the way to where an iterate leads contacts follow, so that oscillations end (Aitken's relaxation;
+    Kuettler and Wall 2008, eq. 44). change, before (triples, 3): what is left to go, and was before `share` of that was
+    gone."""
+    difference, triples = change - before, device.linalg.triples
+    weighted = triples.multiply_diagonal(mass, difference)
+    size = float(triples.dot(difference, weighted))
+    best = -share * float(triples.dot(before, weighted)) / size if size > 0.0 else 1.0
+    return min(max(best, LEAST_SHARE), 1.0)
+
+
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
     """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
     found = problem.model.colliders.contacts(moved(problem.model.device, problem.state, u, problem.h), 0.0)
@@ -58,6 +71,11 @@ def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) 
     started: those at its start, which say what penetrations there were; what sinks by as much as is allowed in one step
     must not sink further in the next."""
     return contacts.gap < -np.maximum(most, LEEWAY * most - _allowed(contacts, started, h))
+
+
+def may_lack(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
+    """How far (k,) [m] contacts may end short of where they should before they are too deep, as above."""
+    return np.maximum(most + _allowed(contacts, started, h), LEEWAY * most)
 
 
 def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
