@@ -8,6 +8,7 @@ from scipy.sparse.linalg import splu
 import pliant as pl
 from pliant.formulas.matrix3 import symmetric_inverse
 from pliant.kernels.cpu.linalg.block_ldl import inverse_diagonals, restrict, solve_factored
+from pliant.kernels.cpu.linalg.scatter import scatter_rows
 from pliant.kernels.cpu.linalg.sliced import fill_slices, gather_sums, invert_diagonals
 from pliant.kernels.cpu.linalg.two_level import factorise_dense, solve_dense
 from pliant.kernels.device import HOST
@@ -236,3 +237,24 @@ def test_small_rigid_bodies_fall_and_come_to_rest(shape, size, density, linear):
     assert unconverged == 0
     assert np.abs(sim.state.body_velocity[-1]).max() < 1e-4
     assert sim.pose(body)[0][2] == pytest.approx(lowest * size, rel=0.02)
+
+
+def test_rows_in_a_pattern_that_lacks_some_of_their_pairs_leave_it_positive():
+    """A contact of four triples, of which elements couple two and two, and one pair across."""
+    count, random = 4, np.random.default_rng(3)
+    pattern = BlockPattern.of_pairs(HOST, count, np.array([0, 2, 1]), np.array([1, 3, 2]))
+    triples, jacobian = np.zeros((4, LANES), np.int64), np.zeros((4, 9, LANES))
+    triples[:, 0], jacobian[:, :, 0] = np.arange(4), random.normal(size=(4, 9))
+    weight, start = np.zeros((1, 6, LANES)), np.array([0, 4])
+    weight[0, :3, 0] = 1.0
+    upper, matrix = np.zeros((len(pattern.row), 3, 3)), np.zeros((3 * count, 3 * count))
+    whole = scatter_rows(pattern.place, pattern.column_start, pattern.row, start, triples, jacobian, weight, upper)
+    column = np.repeat(np.arange(count), np.diff(pattern.column_start))
+    for block, i, j in zip(upper, pattern.row, column):
+        matrix[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = block
+        matrix[3 * j : 3 * j + 3, 3 * i : 3 * i + 3] = block.T
+    assert not whole and np.linalg.eigvalsh(matrix)[0] > -1e-12
+    own = jacobian[:, :, 0].reshape(4, 3, 3)
+    for i in range(count):
+        place = 3 * pattern.place[i]
+        assert matrix[place : place + 3, place : place + 3] == pytest.approx(own[i].T @ own[i])

@@ -76,3 +76,22 @@ def test_a_rod_that_leans_forward_or_hardly_sticks_slides_on(name):
         force = -np.sign(velocity) * friction
         normal = G / (1 + 3 * np.cos(lean) ** 2 - 3 * np.sin(lean) * np.cos(lean) * force)
         assert (sim.twist(rod)[0][0] - velocity) / h == pytest.approx(force * normal, rel=0.02)
+
+
+def test_nodes_pinned_in_one_direction_stick_in_the_other():
+    """A slab on a slope whose long sides lie in planes of symmetry: below the limit it stays, above it slides."""
+    moved = []
+    for share in (0.9, 1.2):
+        angle = np.arctan(0.5 * share)
+        scene = pl.Scene(gravity=(G * np.sin(angle), 0, -G * np.cos(angle)))
+        scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+        mesh = pl.meshes.box((0.3, 0.1, 0.05), (6, 1, 1))
+        slab = scene.add_soft(mesh, pl.Material.neohookean(young=1e6, poisson=0.3, density=1000), friction=0.5)
+        slab.pin(slab.nodes.x < np.inf, axes="y")  # every node lies in one of the two
+        sim = scene.simulate(1 / 60)
+        for _ in range(30):
+            sim.step()
+            assert sim.info.converged
+        moved.append(float((sim.positions(slab) - mesh.points)[:, 0].mean()))
+    expected = 0.5 * G * (np.sin(angle) - 0.5 * np.cos(angle)) * 0.5**2
+    assert abs(moved[0]) < 0.02 * expected and moved[1] == pytest.approx(expected, rel=0.1)

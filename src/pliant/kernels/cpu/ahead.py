@@ -187,9 +187,11 @@ def soften_rows(
                     if s < joint_slices:
                         soft = joint_softness[s, row, lane]
                     compliance_out[s, row, lane] = given + soft * felt
-            if friction[s, lane] > 0.0:  # the cone is round
-                largest = max(compliance_out[s, 1, lane], compliance_out[s, 2, lane])
-                compliance_out[s, 1, lane] = compliance_out[s, 2, lane] = largest
+            if friction[s, lane] > 0.0:  # the cone is round, also where one of its directions is prescribed
+                one, other = compliance_out[s, 1, lane], compliance_out[s, 2, lane]
+                alike = hard_out[s, 1, lane] == hard_out[s, 2, lane]
+                chosen = max(one, other) if alike else min(one, other)
+                compliance_out[s, 1, lane] = compliance_out[s, 2, lane] = chosen
 
 
 @kernel

@@ -18,6 +18,7 @@ from pliant.rows.tilting import Tilting, no_tilting
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
 from pliant.solve.newton.touching import contacts_ahead, followed_share, of_solids_ahead, too_deep
+from pliant.solve.newton.turning import Turning
 from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, warm_impulses
 
 # Errors of gaps and of sticking, relative to the size of what touches, that count for nothing after many iterations:
@@ -36,13 +37,22 @@ LARGEST_TURN = 0.5
 class Increment:
     """The potential of one step as a function of the velocity triples u (n + 2 b, 3)."""
 
-    def __init__(self, problem: Problem, elements: ElementPotential, free, softness: np.ndarray, contacts: tuple):
+    def __init__(
+        self,
+        problem: Problem,
+        elements: ElementPotential,
+        free,
+        softness: np.ndarray,
+        contacts: tuple,
+        turning: Turning,
+    ):
         """free (triples, 3): 1 where a velocity is unknown. softness (joint slices, 3, LANES): compliance of rigid
         joints relative to their mobility; contacts: of the normal and tangent rows of contacts."""
         model, state, prediction = problem.model, problem.state, problem.prediction
         rows, h = problem.rows, problem.h
         self.free, self.problem, self.started = free, problem, problem.rows.contacts
         self.found_at = np.zeros_like(prediction.u)  # velocities at whose end contacts were found
+        self.searches = 0  # how often they were looked for
         self.change, self.share = None, 1.0  # what was left to go then, and what part of it was gone
         self.clear = True  # whether nothing meets on its way to where the contacts were looked for
         self.model, self.elements, self.device = model, elements, model.device
@@ -60,6 +70,7 @@ class Increment:
         self.slip = 0.0 if elements.start is None else TURN_ROUNDING
         # what energies of elements, differences of numbers of the size of their stiffness, are rounded by [J]
         self.blur = BLUR * model.elements.stiffness
+        self.turning = turning
         self.following = FollowingPressure(model, self.x, h, self.time) if model.pressures else None
 
     def _take_elements(self, state) -> None:
@@ -96,7 +107,10 @@ class Increment:
         before = self.problem
         self._relax(u)
         last, share = self.found_at, self.share
-        ahead = contacts_ahead(self.problem, self.started, u, last, share)
+        soft = (before.rows.contacts.node >= 0).any(axis=1) & (self.searches > 0)
+        held = soft & (self.row_potential.impulse.reshape(-1)[before.rows.contact_index] > 0.0)
+        ahead = contacts_ahead(self.problem, self.started, u, last, share, held)
+        self.searches += 1
         self.problem, self.found_at, self.clear, tilting = ahead
         if not len(before.rows.contacts) and not len(self.problem.rows.contacts):
             self.problem = before
@@ -198,6 +212,10 @@ class Increment:
         found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
         found["rows"], found["predicted"] = self._rows_at(u), self.predicted
         return Solution(u, rows.best_impulses(), info, **found)
+
+    def along(self, u: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Velocities (triples, 3) a direction further than u; soft bodies that this turns far are turned."""
+        return self.turning.along(self.x, self.h, u, direction)
 
     def longest(self, direction: np.ndarray) -> float:
         """The part of a direction (triples, 3) that turns no point of a rod by more than its segments can tell."""

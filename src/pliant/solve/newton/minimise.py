@@ -315,7 +315,7 @@ def _line_search(potential: Increment, system, point: Point, found: Direction) -
     """
     slope, best, factor = found.slope, None, potential.longest(found.direction)
     allowance = 100 * ROUNDING * (abs(point.value) + abs(slope)) + potential.blur
-    trial = point.u + factor * found.direction
+    trial = potential.along(point.u, factor * found.direction)
     new = Point(trial, *potential.evaluate(trial))
     if potential.elements.elements.on_bodies and slope < 0.0:
         bent, short = back_to_length(potential, system, point, new, found, factor, allowance)
@@ -329,7 +329,7 @@ def _line_search(potential: Increment, system, point: Point, found: Direction) -
         new = Point(trial, *potential.evaluate(trial))
     for attempt in range(MOST_TRIALS):
         if attempt:
-            trial = point.u + factor * found.direction
+            trial = potential.along(point.u, factor * found.direction)
             new = Point(trial, *potential.evaluate(trial))
         finite = np.isfinite(new.value)
         if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:

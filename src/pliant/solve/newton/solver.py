@@ -17,6 +17,7 @@ from pliant.solve.newton.minimise import Point, minimise
 from pliant.solve.newton.primal_system import DIRECT_WORK, PrimalSystem
 from pliant.solve.newton.settling import Settling
 from pliant.solve.newton.straight import Straight
+from pliant.solve.newton.turning import Turning
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
 
@@ -40,6 +41,7 @@ class NewtonSolver:
         self.softness = joint_softness(model, self.system.dtype)
         self.contacts = self.system.contact_softness._replace(shares=contact_shares(model))
         self.elements = ElementPotential(model.elements, model.node_count)
+        self.turning = Turning(model)
         fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
         self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
         self.settling = Settling(model, options.tolerance) if Settling.fits(model) else None
@@ -101,7 +103,7 @@ class NewtonSolver:
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = ElementPotential(elements, problem.model.node_count)
         contacts = contact_softness(problem.model, problem.h, self.contacts)
-        return Increment(problem, self.elements, self.system.free, self.softness, contacts)
+        return Increment(problem, self.elements, self.system.free, self.softness, contacts, self.turning)
 
     def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
         options = self.options
@@ -146,7 +148,8 @@ class NewtonSolver:
         not count: iterations begin with closing them.
         """
         potential.row_potential.follow_slip(u)
-        guess, rest, share = u, np.where(self.system.free == 0, u, 0.0), 1.0
+        rest, share = np.where(self.system.free == 0, u, 0.0), 1.0
+        guess = u = potential.along(np.zeros_like(u), u)
         most = potential.value_at_rest(rest, self.known)
         point = Point(guess, *potential.evaluate(guess))
         value = point.value - potential.joint_energy

@@ -21,15 +21,15 @@ LEAST_SHARE = 0.2
 
 
 def contacts_ahead(
-    problem: Problem, started: Contacts, u: np.ndarray, last: np.ndarray, share: float
+    problem: Problem, started: Contacts, u: np.ndarray, last: np.ndarray, share: float, held: np.ndarray
 ) -> tuple[Problem, np.ndarray, bool, Tilting]:
     """The problem with the contacts at the positions to which velocities u (triples, 3) lead, or where things meet on
     their way there; these velocities; and whether nothing meets.
 
     started: contacts at the start of the step, which say what penetrations there were. last (triples, 3): velocities at
-    whose end the contacts so far were found. Those between things that touch no more are kept: without them, the next
-    iterate might bring them back, and so on. share: how far to go from there: halfway ends oscillations between two
-    iterates, each of which is the answer to the contacts of the other.
+    whose end the contacts so far were found. Those between things that touch no more are kept, and those `held` (k,)
+    that are not found again: without them, the next iterate might bring them back, and so on. share: how far to go from
+    there: halfway ends oscillations between two iterates, each of which is the answer to the contacts of the other.
     """
     model, h = problem.model, problem.h
     ends = problem.state.x + h * u[: model.node_count]
@@ -41,7 +41,7 @@ def contacts_ahead(
     if not clear or share != 1.0:
         u = last + share * ((u if clear else shares[:, None] * u) - last)
         there = moved(model.device, problem.state, u, h)
-    contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last)])
+    contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last, held)])
     allowed = _allowed(contacts, started, h)
     rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
     problem = problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
@@ -78,13 +78,14 @@ def may_lack(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) 
     return np.maximum(most + _allowed(contacts, started, h), LEEWAY * most)
 
 
-def _vanished(problem: Problem, found: Contacts, change: np.ndarray) -> Contacts:
-    """The problem's contacts between things of which none was found now; their gaps as velocities that differ by
-    `change` (triples, 3) from those at which they were found make them."""
+def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.ndarray) -> Contacts:
+    """The problem's contacts between things of which none was found now, and those held (k,) that were not; their gaps
+    as velocities that differ by `change` (triples, 3) from those at which they were found make them."""
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
     if not len(contacts):
         return no_contacts()
     gone = ~np.isin(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
+    gone |= held & ~np.isin(contacts.key, found.key)
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)

@@ -1,5 +1,6 @@
 """Blocks of elements and rows into the blocks of a factorised matrix."""
 
+import numpy as np
 from numba import prange
 
 from pliant.formulas.matrix3 import symmetric_multiply_vector
@@ -30,32 +31,73 @@ def gather_upper(code, sums, diagonal, mass, values_out):
 
 
 @kernel
+def _block_of(place, column_start, row, one, other):
+    """The upper block of a pattern that couples two triples, or -1."""
+    first, second = min(place[one], place[other]), max(place[one], place[other])
+    low = first_not_below(row, column_start[second], column_start[second + 1], first)
+    return low if low < column_start[second + 1] and row[low] == first else -1
+
+
+@kernel
+def _acts(jacobian, entry, lane):
+    """Whether an entry of a row block has a Jacobian: lanes that are not used have none."""
+    size = 0.0
+    for c in range(9):
+        size += abs(jacobian[entry, c, lane])
+    return size > 0.0
+
+
+@kernel
+def _group_entries(place, column_start, row, triples, jacobian, first, last, lane, group_out, block_out):
+    """Groups (w,), from 0 on, of the entries of a row block, in each of which a pattern couples all pairs, -1 for those
+    that do nothing; and the blocks (w, w) of the pairs in a group. Whether there is one group at most."""
+    together = True
+    for e in range(last - first):
+        group_out[e] = 0 if _acts(jacobian, first + e, lane) else -1
+        f = 0
+        while group_out[e] >= 0 and f <= e:
+            if group_out[f] == group_out[e]:
+                block = _block_of(place, column_start, row, triples[first + e, lane], triples[first + f, lane])
+                block_out[e, f] = block_out[f, e] = block
+                if block < 0:
+                    group_out[e] += 1
+                    f, together = -1, False
+            f += 1
+    return together
+
+
+@kernel
 def scatter_rows(place, column_start, row, start, triples, jacobian, weight, values_inout):
-    """Adds J_i^T G J_j of all row blocks to the upper blocks (k, 3, 3) of a pattern; pairs of triples that the pattern
-    does not couple are left out; whether there are none. place (n,): of each triple in the pattern; weight (slices, 6,
-    LANES): G."""
-    whole = True
+    """Adds J_i^T G J_j of all row blocks to the upper blocks (k, 3, 3) of a pattern; whether all of it is there. Where
+    the pattern does not couple all triples of a block, these are parted into groups which it does, and pairs between
+    two groups are left out: what is left is positive, which it is not if single pairs are. place (n,): of each triple
+    in the pattern; weight (slices, 6, LANES): G."""
+    whole, width = True, 1
+    for s in range(start.shape[0] - 1):
+        width = max(width, start[s + 1] - start[s])
+    group, blocks = np.empty(width, np.int64), np.empty((width, width), np.int64)
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
             g = load6(weight, s, lane)
             if g[0] == 0.0 and g[1] == 0.0 and g[2] == 0.0:
                 continue
-            for i in range(start[s], start[s + 1]):
-                for j in range(start[s], start[s + 1]):
-                    first, second = place[triples[i, lane]], place[triples[j, lane]]
+            first, last = start[s], start[s + 1]
+            if not _group_entries(place, column_start, row, triples, jacobian, first, last, lane, group, blocks):
+                whole = False
+            for i in range(first, last):
+                for j in range(first, last):
                     # both orders of a pair come by; of two entries of one triple all count
-                    if first > second:
+                    if group[i - first] < 0 or group[i - first] != group[j - first]:
                         continue
-                    low = first_not_below(row, column_start[second], column_start[second + 1], first)
-                    if low >= column_start[second + 1] or row[low] != first:
-                        whole = False
+                    if place[triples[i, lane]] > place[triples[j, lane]]:
                         continue
+                    out = values_inout[blocks[i - first, j - first]]
                     for c in range(3):
                         column = symmetric_multiply_vector(
                             g, (jacobian[j, c, lane], jacobian[j, 3 + c, lane], jacobian[j, 6 + c, lane])
                         )
                         for r in range(3):
-                            values_inout[low, r, c] += (
+                            out[r, c] += (
                                 jacobian[i, r, lane] * column[0]
                                 + jacobian[i, 3 + r, lane] * column[1]
                                 + jacobian[i, 6 + r, lane] * column[2]

@@ -1,0 +1,54 @@
+"""Steps of Newton's method that are bent so that soft bodies turn instead of growing.
+
+A straight step that turns a body stretches it by the square of the angle, and a stiff body then comes back by many
+short steps. Here every step turns bodies that nothing pins by the rotation that is nearest to what it does to them as a
+whole; to first order it is the same step.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from pliant.model.model import Model
+
+# Way of a node, relative to the size of its body, up to which a step is straight: it would grow by the square of that.
+STRAIGHT = 0.01
+
+
+class Turning:
+    """The soft bodies of a model that nothing pins, by the ranges of their nodes."""
+
+    def __init__(self, model: Model):
+        start = model.node_start
+        ranges = [slice(first, last) for first, last in pairwise(start)]
+        self.ranges = [each for each in ranges if each.stop > each.start and np.all(model.free[each] == 1)]
+        self.sizes = [float(np.ptp(model.rest[each], axis=0).max()) for each in self.ranges]
+        self.mass = model.node_mass
+
+    def along(self, x: np.ndarray, h: float, u: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Velocities (triples, 3) a direction further than u, in a step of h [s] from nodes at x (n, 3); those of
+        bodies that this turns far are bent."""
+        new, longest = u + direction, h * np.sqrt((direction[: len(x)] ** 2).sum(axis=1)) if self.ranges else None
+        for own, size in zip(self.ranges, self.sizes):
+            if longest[own].max() > STRAIGHT * size:
+                new[own] = u[own] + _bent(self.mass[own], x[own] + h * u[own], h * direction[own]) / h
+        return new
+
+
+def _bent(mass: np.ndarray, x: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """The ways (n, 3) of the nodes of a body, at x (n, 3) with masses (n,), as a translation, a turn and the rest."""
+    share = mass / mass.sum()
+    arm, along = x - share @ x, share @ way
+    spread = (share[:, None] * arm).T @ arm
+    moment = (share[:, None] * arm).T @ (way - along)
+    inertia = np.trace(spread) * np.eye(3) - spread
+    twist = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]])
+    turn = np.linalg.lstsq(inertia, twist, rcond=1e-9)[0]
+    tangent = float(np.linalg.norm(turn))
+    if not tangent > 0.0:
+        return way
+    cross = np.cross(turn / tangent, np.eye(3))  # a row vector times this is the axis cross the vector
+    # the rotation nearest to a linear one by `tangent` turns by the angle of which that is the tangent
+    sine, cosine = tangent / np.hypot(1.0, tangent), 1.0 / np.hypot(1.0, tangent)
+    rotation = np.eye(3) + sine * cross + (1.0 - cosine) * cross @ cross
+    return along + (x + way - along - tangent * arm @ cross - (x - arm)) @ rotation - arm

@@ -1,0 +1,47 @@
+"""Soft bodies that turn far in a step: Newton's steps turn them instead of making them grow."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import pliant as pl
+from pliant.solve.newton.turning import Turning
+
+
+def spinning(young: float, spin: np.ndarray) -> tuple[pl.Simulation, pl.bodies.Soft]:
+    """A free cube of 2 cm that spins [rad/s], without gravity."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    mesh = pl.meshes.box((0.02, 0.02, 0.02), cells=2).transformed(translation=(-0.01,) * 3)
+    body = scene.add_soft(mesh, pl.Material.stable_neohookean(young=young, poisson=0.45, density=1000))
+    sim = scene.simulate(dt=1 / 120)
+    sim.set_velocities(body, np.cross(spin, sim.positions(body)))
+    return sim, body
+
+
+def distances(points: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(points[:, None] - points, axis=2)
+
+
+def test_a_way_that_turns_a_body_keeps_its_shape_and_is_the_same_to_first_order():
+    sim, _ = spinning(1e6, np.zeros(3))
+    model, x, h = sim.model, sim.state.x, 0.5
+    turning, still, spin = Turning(model), np.zeros_like(sim.state.x), np.array([0.9, -1.4, 2.2])
+    straight = np.cross(spin, x) + np.array([0.1, 0.2, 0.3])
+    moved = x + h * turning.along(x, h, still, straight)
+    assert np.abs(distances(moved) - distances(x)).max() < 1e-15
+    # the rotation nearest to that of the straight way (Procrustes)
+    nearest, _ = Rotation.align_vectors(straight * h + x - h * np.array([0.1, 0.2, 0.3]), x)
+    assert np.abs(moved - h * np.array([0.1, 0.2, 0.3]) - nearest.apply(x)).max() < 1e-12
+    errors = [np.abs(turning.along(x, h, still, s * straight) - s * straight).max() for s in (0.2, 0.1)]
+    assert 0.0 < errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("young", [1e5, 1e8])
+def test_a_stiff_body_that_turns_far_in_a_step_converges_at_once(young):
+    """Half a radian a step: every step converges in a few iterations, and the shape stays."""
+    sim, body = spinning(young, np.array([30.0, -40.0, 35.0]))
+    rest = distances(sim.positions(body))
+    for _ in range(6):
+        sim.step()
+        assert sim.info.converged and sim.info.newton_iterations <= 6 and sim.info.parts == 1
+    assert np.abs(distances(sim.positions(body)) - rest).max() < 0.01 * 0.02
