@@ -71,7 +71,8 @@ class Settling:
             if before is not None:
                 share = followed_share(problem.model.device, problem.mass, change, before, share)
             before = change
-            problem, last, _, _ = contacts_ahead(problem, problem.started, u, last, share)
+            none = np.zeros(len(problem.rows.contacts), bool)
+            problem, last, _, _ = contacts_ahead(problem, problem.started, u, last, share, none)
             if len(problem.rows.contacts) < FEWEST:
                 return None
             impulse = warm_impulses(kept, problem.rows)
