@@ -6,9 +6,10 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 """
 
 import contextlib
+import gc
 from types import CodeType
 
-from llvmlite.binding import Linkage, create_new_function_pass_manager
+from llvmlite.binding import Linkage
 from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
@@ -23,7 +24,7 @@ from numba.parfors.parfor_lowering import ParforLower
 from pliant.code_files import CodeFiles
 from pliant.interruptions import interruptions_later
 from pliant.notices import COMPILING
-from pliant.shortcuts import no_collecting, shortcuts
+from pliant.shortcuts import shortcuts
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
@@ -36,18 +37,13 @@ VIEWS = {
 
 
 class _Library(JITCodeLibrary):
-    """A library whose functions are only tidied up before they are linked; the kernel that has them is optimised."""
+    """A library that spends no time on functions it only declares."""
 
     def _optimize_functions(self, ll_module) -> None:
         ll_module.data_layout = self._codegen._data_layout
-        builder = self._codegen._pass_builder()
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes = create_new_function_pass_manager()
-                passes.add_sroa_pass()
-                passes.add_simplify_cfg_pass()
-                passes.add_instruction_combine_pass()
-                passes.add_refprune_pass()
+                passes, builder = self._codegen._function_pass_manager()
                 passes.run(function, builder)
 
 
@@ -161,20 +157,21 @@ def other_libraries(library) -> list[JITCodeLibrary]:
 
 @contextlib.contextmanager
 def inner_code(codegen):
-    """Let all libraries made meanwhile be inner ones."""
-    before = codegen._library_class
+    """Let all libraries made meanwhile be inner ones; collect no garbage, which costs a seventh of compiling."""
+    before, collecting = codegen._library_class, gc.isenabled()
     codegen._library_class = InnerLibrary
+    gc.disable()
     try:
-        with no_collecting(), shortcuts():
+        with shortcuts():
             yield
     finally:
         codegen._library_class = before
+        if collecting:
+            gc.enable()
 
 
 class _Lower(ParforLower):
     """Lowering of a kernel: bodies of parallel loops get no wrappers, the kernel one for Python."""
-
-    _disable_sroa_like_opt = False  # variables that parallel loops may hide from it are never among them
 
     def lower(self) -> None:
         super().lower()

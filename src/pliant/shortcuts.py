@@ -1,13 +1,10 @@
 """What Numba's compiler would find out again and again, found out once; in place only while pliant compiles."""
 
 import contextlib
-import gc
 
 from numba.core import event, ir, types
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.context import BaseContext
-
-from pliant.lowering import LEANER
 
 # Parts of instructions that are no variables and have none.
 PLAIN = {str, int, float, bool, type(None), ir.Loc, ir.Scope}
@@ -17,10 +14,7 @@ VALUES = (types.Number, types.Boolean, types.Literal, types.Array, types.BaseTup
 FIXED = (types.Array, types.BaseTuple, types.Module)
 # Events that every function being compiled times for itself, a hundred thousand of them.
 LOCKS = ("numba:llvm_lock", "numba:compiler_lock")
-# Objects left by compiling, a third of a gigabyte, after which garbage is collected.
-MOST_LITTER = 2_000_000
 
-_litter = 0
 _signatures: dict[tuple, object] = {}
 _attributes: dict[tuple, dict] = {}
 
@@ -81,7 +75,6 @@ SHORTCUTS = (
     (event, "start_event", _start_event),
     (event, "end_event", _end_event),
     (BaseContext, "find_matching_getattr_template", _attribute),
-    *LEANER,
 )
 
 
@@ -96,28 +89,3 @@ def shortcuts():
     finally:
         for (owner, name, _), usual in zip(SHORTCUTS, before, strict=True):
             setattr(owner, name, usual)
-
-
-@contextlib.contextmanager
-def no_collecting():
-    """Collect no garbage, which costs a seventh of compiling."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            _leave_litter()
-            gc.enable()
-
-
-def _leave_litter() -> None:
-    """Count what was made as old: it is looked through when much has come together, not after every kernel."""
-    global _litter
-    _litter += gc.get_count()[0]
-    if _litter > MOST_LITTER:
-        _litter = 0
-        gc.collect()
-    elif not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()
