@@ -117,7 +117,7 @@ class Settling:
             if felt.max() > LARGEST_RATIO * felt.min():
                 return None
             if left <= most * (scale := self._scale(problem, u)):
-                info.residual = float(np.sqrt(left / scale)) / SETTLED
+                info.residual = float(np.sqrt(left / scale)) / SETTLED if left > 0.0 else 0.0
                 return u, impulse
         return None
 

@@ -32,6 +32,7 @@ class NewtonSolver:
 
     name, equations = "newton", "implicit"
     linear_rows = False
+    settling: Settling | None = None  # where steps may settle by sweeps alone
 
     def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
         self.options = options
