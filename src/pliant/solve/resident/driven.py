@@ -7,8 +7,9 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.model.state import State
-from pliant.rows.softness import joint_softness
+from pliant.rows.softness import contact_shares, joint_softness
 from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.newton.turning import Turning
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
 from pliant.solve.resident import data
@@ -105,7 +106,8 @@ class DrivenNewton(NewtonSolver):
 
     def _begin_with(self, model, program) -> None:
         self.system, self.known, self.straight = DrivenSystem(model, program), None, None
-        self.softness = joint_softness(model, self.system.dtype)
+        self.softness, self.turning = joint_softness(model, self.system.dtype), Turning(model)
+        self.contacts = self.system.contact_softness._replace(shares=contact_shares(model))
         self.elements = DrivenElements(model, program)
 
     def solve(self, problem: Problem) -> Solution:
