@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant.model.model import Model
 
-# Way of a node, relative to the size of its body, up to which a step is straight: it would grow by the square of that.
+# Way of a node, relative to the size of its body, and angle [rad], up to which a step is straight: it would grow by the
+# square of that.
 STRAIGHT = 0.01
 
 
@@ -31,12 +32,14 @@ class Turning:
         new, longest = u + direction, h * np.sqrt((direction[: len(x)] ** 2).sum(axis=1)) if self.ranges else None
         for own, size in zip(self.ranges, self.sizes):
             if longest[own].max() > STRAIGHT * size:
-                new[own] = u[own] + _bent(self.mass[own], x[own] + h * u[own], h * direction[own]) / h
+                bent = _bent(self.mass[own], x[own] + h * u[own], h * direction[own])
+                new[own] = new[own] if bent is None else u[own] + bent / h
         return new
 
 
-def _bent(mass: np.ndarray, x: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """The ways (n, 3) of the nodes of a body, at x (n, 3) with masses (n,), as a translation, a turn and the rest."""
+def _bent(mass: np.ndarray, x: np.ndarray, way: np.ndarray) -> np.ndarray | None:
+    """The ways (n, 3) of the nodes of a body, at x (n, 3) with masses (n,), as a translation, a turn and the rest; None
+    where it hardly turns."""
     share = mass / mass.sum()
     arm, along = x - share @ x, share @ way
     spread = (share[:, None] * arm).T @ arm
@@ -45,8 +48,8 @@ def _bent(mass: np.ndarray, x: np.ndarray, way: np.ndarray) -> np.ndarray:
     twist = np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]])
     turn = np.linalg.lstsq(inertia, twist, rcond=1e-9)[0]
     tangent = float(np.linalg.norm(turn))
-    if not tangent > 0.0:
-        return way
+    if not tangent > STRAIGHT:
+        return None
     cross = np.cross(turn / tangent, np.eye(3))  # a row vector times this is the axis cross the vector
     # the rotation nearest to a linear one by `tangent` turns by the angle of which that is the tangent
     sine, cosine = tangent / np.hypot(1.0, tangent), 1.0 / np.hypot(1.0, tangent)
