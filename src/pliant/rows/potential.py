@@ -119,7 +119,8 @@ class RowPotential:
         numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction)
         numbers = (*numbers, mobility, loose, felt)
         soft = (softness, *contacts[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
-        self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
+        if rows.slices:
+            self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
@@ -155,6 +156,9 @@ class RowPotential:
 
     def renew(self, first: int = 0) -> None:
         """Shifts and slips of the slices from the first on follow what was last evaluated."""
+        if not self.rows.slices:
+            self.shift, self.slip, self.target = self.impulse, self.new_slip, self.rows.target
+            return
         slip = self._slip_ahead()
         if first == 0:
             self.shift, self.slip = np.where(self.hard, self.impulse, 0.0), slip
@@ -279,6 +283,8 @@ class RowPotential:
     def best_impulses(self) -> np.ndarray:
         """Impulses (slices, 3, LANES): of rigid joints those foreseen, which gaps of the size of rounding do not
         disturb, of all other rows as last evaluated."""
+        if not self.joints.slices:
+            return self.impulse[: self.first_tilt].copy()
         impulse, first = self.impulse.copy(), slice(0, self.joints.slices)
         impulse[first] = np.where(self.hard[first], self.estimate, impulse[first])
         return impulse[: self.first_tilt]
@@ -286,6 +292,8 @@ class RowPotential:
     def largest_gap(self) -> float:
         """The largest gap of a rigid joint relative to its reach, or the most that a limit is overrun by relative to
         its range; rows that can move nothing have none to close."""
+        if not self.joints.slices:
+            return 0.0
         joints, blocks = self.joints, self.joints.blocks
         return float(self.device.ahead.largest_gap(joints.error, self.hard, blocks.per_reach, blocks.per_range))
 

@@ -156,6 +156,9 @@ class PrimalSystem:
 
     def _take_rows(self, rows: RowTerms) -> None:
         """Take rows, and those of them that act by themselves."""
+        if len(rows.start) == 1:
+            self.rows = self.acting = rows
+            return
         kernels, entries = self.device.linalg.acting_rows, np.zeros(1, np.int64)
         slices = kernels.count_acting(rows.start, rows.weight, entries)
         acting = (np.zeros(slices + 1, np.int64), np.zeros((entries[0], LANES), rows.offset.dtype))
@@ -171,7 +174,8 @@ class PrimalSystem:
     def _extra_diagonals(self) -> np.ndarray:
         """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
         extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
-        self.device.linalg.row_diagonals.add_row_diagonals(self.acting, self.packed_free.ravel(), extra)
+        if len(self.acting.start) > 1:
+            self.device.linalg.row_diagonals.add_row_diagonals(self.acting, self.packed_free.ravel(), extra)
         return extra
 
     def _precondition(self) -> None:
@@ -190,6 +194,8 @@ class PrimalSystem:
 
     def _stiff_rows(self) -> np.ndarray:
         """Rows (m, 3) of joints that push: slice, row in its block, lane."""
+        if not self.joint_slices:
+            return np.zeros((0, 3), np.int64)
         slice_, lane = self.joint_places
         block, row = np.nonzero(self.rows.weight[slice_, :3, lane])
         return np.stack([slice_[block], row, lane[block]], axis=1)
