@@ -20,6 +20,10 @@ CAUSES = {
     "loose contacts": (168, 395, 414, 497, 550),
     # gaps are closed, and constant matrices turned, without regard to planes
     "linear rows and planes": (86, 145, 381),
+    # gravity's work on what rows put back after the step
+    "linear rows": (123,),
+    # a contact that carries load, or has been left: a vertex at the edge of what it touches
+    "two answers": (270,),
     # a torque that turns a light body by more than a radian even in a sixteenth of a step
     "linear limits": (121,),
     # springs that are put back to rounding, in a motion that is rounding

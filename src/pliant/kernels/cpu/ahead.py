@@ -17,7 +17,7 @@ from pliant.kernels.lanes import LANES
 
 # Compliance of joints' rows relative to their mobility up to which they are met like rigid ones, by multipliers: what
 # is so stiff turns the rounding of positions into impulses.
-NEARLY_RIGID = 1e-9
+NEARLY_RIGID = 1e-13
 
 
 @kernel
