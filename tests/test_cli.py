@@ -131,7 +131,7 @@ def test_run_options_overrule_the_file(scene):
     "options, message",
     [
         (["--dt", -1], "dt: -1.0 -> is out of range"),
-        (["--solver", "magic"], "--solver must be one of newton, mixed, dual, linear, explicit, xpbd, got 'magic'"),
+        (["--solver", "magic"], "must be one of newton, mixed, dual, linear, explicit, xpbd, bounded, got 'magic'"),
         (["--precision", "half"], "precision"),
         (["--device", "metal"], "device: \"metal\" -> is not one of the choices; allowed: 'cpu', 'cuda'"),
         (["--tolerance", 0], "Newton tolerance"),

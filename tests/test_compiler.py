@@ -208,3 +208,17 @@ def test_compiling_that_takes_long_is_said_once(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(notices.COMPILING, "ended", -1e9)
     _from(tmp_path / "one" / "second", monkeypatch)
     assert len(caplog.records) == 1
+
+
+def test_kept_code_is_loaded_before_it_is_called_and_is_machine_code_alone(tmp_path):
+    first = kernel_in(tmp_path, _total)
+    first.load_kept()  # nothing there, and nothing compiled
+    assert not first.overloads
+    assert first(np.arange(3.0)) == 12.0
+    (result,) = first.overloads.values()
+    kept = result.library._get_module_for_linking()
+    assert all(len(list(function.blocks)) == 1 for function in kept.functions)
+    second = kernel_in(tmp_path, _total)
+    second.load_kept()
+    assert len(second.overloads) == 1 and sum(second.stats.cache_hits.values()) == 1
+    assert second(np.arange(3.0)) == 12.0 and not second.stats.cache_misses

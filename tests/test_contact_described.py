@@ -73,6 +73,8 @@ def test_thickness_of_a_soft_body_is_bounded_by_its_mesh():
     )
     assert [body.name for body in scene.bodies] == ["beam"]
     assert scene.add_rigid(pl.Box((1, 1, 1)), mass=1, thickness=7).thickness == 7
+    with pytest.raises(pl.SceneError, match=r"thickness of rigid body 'cube' must be at most 0\.5 m"):
+        scene.add_rigid(cube(), mass=1, thickness=7, name="cube")
 
 
 BAD = {
@@ -103,6 +105,36 @@ def test_overlaps_are_resolved_or_refused():
     assert pl.Scene(overlaps="refuse").overlaps == "refuse"
     with pytest.raises(pl.SceneError, match="overlaps must be one of 'resolve', 'refuse', got 'ignore'"):
         pl.Scene(overlaps="ignore")
+
+
+def cube() -> pl.Mesh:
+    """A cube of 1 m as a mesh."""
+    surface = pl.meshes.box((1, 1, 1), cells=1).surface()
+    return pl.Mesh(points=surface.points, triangles=surface.triangles)
+
+
+def test_overlaps_at_the_start_are_told_with_names_and_places():
+    """Meshes that cross, always; solids that overlap, to whoever refuses that."""
+    scene = pl.Scene()
+    scene.add_rigid(cube(), mass=1, name="one")
+    scene.add_rigid(cube(), mass=1, position=(10.5, 0.2, 0.1), name="far")
+    scene.add_rigid(cube(), mass=1, position=(10, 0, 0), name="two")
+    with pytest.raises(pl.SceneError, match=r"at the start: 'far' with 'two' near \(1[01]"):
+        scene.simulate(dt=0.01)
+    solids = pl.Scene(overlaps="refuse")
+    solids.add_rigid(pl.Box((1, 1, 1)), mass=1, name="box")
+    solids.add_rigid(pl.Sphere(0.5), mass=1, position=(0, 0, 0.8), name="ball")
+    with pytest.raises(pl.SceneError, match=r"overlap at the start: 'box' with 'ball' near \(0, 0, 0\.[345]\d*\)"):
+        solids.simulate(dt=0.01)
+
+
+def test_crossings_that_a_user_makes_are_told_with_names_and_places():
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_rigid(cube(), mass=1, name="one")
+    two = scene.add_rigid(cube(), mass=1, position=(5, 0, 0), name="two")
+    sim = scene.simulate(dt=0.01)
+    with pytest.warns(UserWarning, match=r"through each other: 'one' with 'two' near \("):
+        sim.set_pose(two, (0.5, 0.2, 0.1))
 
 
 # ---- pairs

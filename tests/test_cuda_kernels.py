@@ -35,9 +35,8 @@ class Twins:
         solver = self.host.working_solver
         self.system = solver.system
         assert isinstance(self.system, PrimalSystem)
-        self.increment = Increment(
-            self.problem, solver.elements, self.system.free, solver.softness, self.system.contact_softness
-        )
+        softness = (solver.softness, self.system.contact_softness)
+        self.increment = Increment(self.problem, solver.elements, self.system.free, *softness, solver.turning)
         rng = np.random.default_rng(0)
         predicted = self.problem.prediction.u
         self.u = np.where(self.model.free > 0, predicted + shake * rng.normal(size=predicted.shape), predicted)

@@ -29,10 +29,9 @@ class Paired:
 
     def _both(self, name, arguments):
         found, expected = (getattr(each, name)(*arguments) for each in (self.driven, self.double))
-        if name == "solve":  # to the tolerance that was asked for
-            found, expected = found[:1], expected[:1]
-            error = np.abs(found[0] - expected[0]).max() / max(np.abs(expected[0]).max(), 1e-30) / arguments[1]
-            self.worst[name] = max(self.worst.get(name, 0.0), error)
+        if name == "solve":
+            left = self._left(arguments[0], found[0]) / max(self._left(arguments[0], 0 * found[0]), 1e-30)
+            self.worst[name] = max(self.worst.get(name, 0.0), left / arguments[1])
             return (found[0], 1, False)
         if expected is None:
             return None
@@ -42,6 +41,11 @@ class Paired:
             error = float(np.abs(np.asarray(a) - b).max(initial=0.0)) / size
             self.worst[name] = max(self.worst.get(name, 0.0), error)
         return found
+
+    def _left(self, b, x):
+        """sqrt(r^T M^-1 r) of the residual r = b - A x, as the double has matrix A and preconditioner M."""
+        r = self.double.free * (b.ravel() - self.double.whole @ x.ravel())
+        return float(np.sqrt(r @ self.double.precondition(r)))
 
 
 @pytest.mark.parametrize("name", ["ball_on_block", "arm", "swing", "carriage", "inflated", "folded", "many_kinds"])
@@ -56,8 +60,8 @@ def test_the_device_answers_as_its_double(name):
     sim.step(6)
     assert set(pair.worst) >= {"evaluate", "local_square", "stretch", "solve"}
     for what, worst in pair.worst.items():
-        # float32 matrices; sums of squares of what nearly cancels; conjugate gradients end by another norm
-        most = {"solve": 10.0, "stretch": 1e-3, "evaluate": 1e-8, "stiff_products": 1e-4}.get(what, 1e-4)
+        # float32 matrices; sums of squares of what nearly cancels; residuals, in parts of what was asked for
+        most = {"solve": 2.0, "stretch": 1e-3, "evaluate": 1e-8, "stiff_products": 1e-4}.get(what, 1e-4)
         assert worst <= most, (what, worst)
 
 

@@ -68,7 +68,7 @@ def test_the_gap_of_a_triangle_that_tilts_is_of_second_order(name):
         assert len(inside) == 1
         found = found.these(inside)
         moved = sim.state.x + scale * change
-        after = model.colliders.contacts(sim.state.__class__(**{**vars(sim.state), "x": moved}), h)
+        after = model.colliders.contacts(sim.state.changed(x=moved), h)
         after = after.these(np.flatnonzero(after.key >> FEATURE_BITS == found.key[0] >> FEATURE_BITS))
         u = np.zeros((model.triple_count, 3))
         tilts = fill(model, found, np.zeros(1, np.int64), sim.state, u, h)

@@ -5,9 +5,11 @@ import pytest
 
 import pliant as pl
 from pliant.benchmarks.grid import grid_scene, largest_gap
+from pliant.kernels.lanes import LANES
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
-from pliant.solve.dual.gaps import FACTOR_REGULARIZATION, GapFactors
+from pliant.solve.dual.gaps import FACTOR_REGULARIZATION, ImpulseGaps, VelocityGaps, gap_factors
+from pliant.solve.dual.row_factors import Meetings
 from pliant.stepping.dynamics import predict
 
 
@@ -65,14 +67,19 @@ def _soft_and_rigid() -> pl.Scene:
 
 
 @pytest.mark.parametrize("part", [1e-3, FACTOR_REGULARIZATION])
+@pytest.mark.parametrize("by", ["velocities", "impulses"])
 @pytest.mark.parametrize("make", [_chain, _soft_and_rigid])
-def test_factors_give_the_mass_weighted_projection(make, part, monkeypatch):
+def test_factors_give_the_mass_weighted_projection(make, part, by):
     """dx = M^-1 J^T (J M^-1 J^T + R)^-1 b by dense matrices of NumPy, R a part of the diagonal.
 
     Rounding is amplified by 1 / R."""
-    monkeypatch.setattr("pliant.solve.dual.gaps.FACTOR_REGULARIZATION", part)
     model, rows, inverse_mass = _opened(make(), 3)
-    move, solves = GapFactors(model.device, rows, model.triple_count).close_gaps_by_factor(rows, inverse_mass)
+    meetings = Meetings(rows, inverse_mass.any(axis=1))
+    closing = {
+        "velocities": VelocityGaps(model.device, rows, model.triple_count),
+        "impulses": ImpulseGaps(model.device, meetings, rows.slices * LANES),
+    }
+    move, solves = closing[by].close_gaps_by_factor(rows, inverse_mass, part)
     jacobian, mobility, target = _dense(model, rows, inverse_mass)
     own = jacobian @ mobility @ jacobian.T
     softness = part * (1 + part) * np.diag(np.diag(own))
@@ -80,6 +87,28 @@ def test_factors_give_the_mass_weighted_projection(make, part, monkeypatch):
     assert solves == 1 and np.abs(target).max() > 1e-4
     assert np.abs(move - expected).max() < max(1e-10, 1e-16 / part) * np.abs(expected).max()
     assert np.linalg.norm(jacobian @ move.ravel() - target) < 0.05 * np.linalg.norm(target)
+
+
+def _star() -> pl.Scene:
+    """Sixty balls around one body."""
+    scene = pl.Scene()
+    hub = scene.add_rigid(pl.Sphere(0.1), mass=1.0)
+    for angle in np.linspace(0, 2 * np.pi, 60, endpoint=False):
+        place = (np.cos(angle), np.sin(angle), 0.0)
+        scene.join(pl.Ball(hub, scene.add_rigid(pl.Sphere(0.02), mass=0.1, position=place), at=place))
+    return scene
+
+
+def _net() -> pl.Scene:
+    """Chains under a net."""
+    return grid_scene(True, net=4, chain=6)
+
+
+@pytest.mark.parametrize(("make", "kind"), [(_net, ImpulseGaps), (_star, VelocityGaps)])
+def test_gaps_are_closed_by_what_is_cheaper_to_factorise(make, kind):
+    """Impulses of chains are a band; those of joints at one body all have to do with each other."""
+    model, rows, inverse_mass = _opened(make(), 3)
+    assert isinstance(gap_factors(model.device, rows, inverse_mass.any(axis=1)), kind)
 
 
 def test_a_redundant_net_stays_together():

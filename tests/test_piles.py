@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.benchmarks.contact import moved, stack_scene, tower
 from pliant.benchmarks.pile import rigid_pile
 from pliant.kernels.device import HOST
 from pliant.kernels.lanes import LANES
@@ -39,6 +40,20 @@ def test_a_loose_tolerance_is_met_in_every_step(count):
         assert sim.contacts.gaps.min(initial=0.0) > -1e-3
         settled += sim.info.linear == "sweeps"
     assert settled > (30 if count == 96 else 0)
+
+
+@pytest.mark.parametrize(
+    "densities", [(1, 10, 100, 1000), (1, 1e4), (1000, 1, 1000, 1, 1000), (1, 1000, 1, 1000)], ids=str
+)
+def test_heavy_boxes_stand_on_light_ones(densities):
+    """What contacts carry says how hard they are, not what touches there: else heavy boxes bounce and topple."""
+    scene = stack_scene(tower(len(densities)), np.array(densities, float))
+    sim, away = scene.simulate(dt=1 / 60), moved(scene)
+    for _ in range(240):
+        sim.step()
+        assert sim.info.converged and sim.info.parts == 1
+        assert away(sim) < 0.02  # [mm]
+    assert sim.energy().kinetic < 1e-12
 
 
 def blocks(count, bodies, seed):

@@ -119,10 +119,11 @@ def test_upright_body_with_a_barrier_never_inverts():
 def test_first_step_from_rest_converges():
     """A block stretched by 30 % and let go from rest: the first step is solved as well as any, not linearised.
 
-    Implicit Euler: M u / h + f_el(x + h u) = 0; with a tolerance of 1e-10, one more Newton step changes nothing.
+    Implicit Euler: M u / h + f_el(x + h u) = 0; with a tolerance of 1e-10, one more Newton step changes nothing. The
+    tolerance is a part of the motion in the energy norm, in which stretching counts as well as velocities.
     """
     solutions = []
-    for tolerance in (1e-4, 1e-10):
+    for tolerance in (1e-5, 1e-10):
         scene = pl.Scene(gravity=(0, 0, 0))
         body = scene.add_soft(
             pl.meshes.box((SIDE, SIDE, SIDE), cells=3, pattern="six"), pl.Material.corotated(1e5, 0.3, DENSITY)

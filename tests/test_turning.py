@@ -5,7 +5,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pliant as pl
+from pliant.solve.newton.criteria import StepCriterion
 from pliant.solve.newton.turning import Turning
+from pliant.stepping.step import pose
 
 
 def spinning(young: float, spin: np.ndarray) -> tuple[pl.Simulation, pl.bodies.Soft]:
@@ -45,3 +47,31 @@ def test_a_stiff_body_that_turns_far_in_a_step_converges_at_once(young):
         sim.step()
         assert sim.info.converged and sim.info.newton_iterations <= 6 and sim.info.parts == 1
     assert np.abs(distances(sim.positions(body)) - rest).max() < 0.01 * 0.02
+
+
+def test_what_deforms_is_left_of_a_way_that_turns_a_body():
+    """Half a radian and 1 % of stretching along a direction of the end: that is left, and nothing of the turn."""
+    sim, _ = spinning(1e6, np.zeros(3))
+    x, h, turn = sim.state.x, 0.5, Rotation.from_rotvec([0.3, -0.2, 0.35])
+    stretch = np.eye(3) + 0.01 * np.diag([1.0, 0.0, 0.0])
+    u = (turn.apply(x) @ stretch + np.array([1.0, 2.0, 3.0]) - x) / h
+    left = Turning(sim.model).deforming(x, h, u)
+    assert np.abs(h * left - turn.apply(x) @ (stretch - np.eye(3))).max() < 1e-12
+
+
+@pytest.mark.parametrize("young", [1e6, 1e9])
+def test_a_turn_is_no_measure_of_what_is_left_of_a_step(young):
+    """A stiff body turning by half a radian in a step: the energy by which corrections are measured is that of its
+    change of velocity, whatever its stiffness."""
+    sim, _ = spinning(young, np.array([30.0, -40.0, 35.0]))
+    problem = pose(sim.model, sim.state, sim.dt, linear_rows=False)
+    potential, system = sim.working_solver._potential(problem), sim.working_solver.system
+    u = (Rotation.from_rotvec(np.array([30.0, -40.0, 35.0]) * sim.dt).apply(sim.state.x) - sim.state.x) / sim.dt
+    potential.evaluate(u)
+    system.take(potential.element_terms(True))
+    potential.assembled = potential.blocks()
+    rows = potential.row_potential
+    system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x)
+    criterion = StepCriterion(potential, system, sim.state.v, np.zeros_like(u))
+    kinetic = np.sum(sim.model.node_mass[:, None] * (u - sim.state.v) ** 2)
+    assert criterion.scale(u) == pytest.approx(kinetic, rel=1e-6)

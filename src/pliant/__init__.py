@@ -17,6 +17,7 @@ _HOME = {
     "Cylinder": "scene.shapes",
     "Cylindrical": "scene.joints",
     "Distance": "scene.joints",
+    "Bounded": "solve",
     "Dual": "solve",
     "Explicit": "solve",
     "FileError": "errors",

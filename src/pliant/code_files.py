@@ -65,6 +65,12 @@ class CodeFiles(FunctionCache):
         self._cache_file = _CacheFile(folder, self._impl.filename_base, None)
         self.enable()
 
+    def kept(self, target_context) -> list[tuple]:
+        """The signatures of which there is code on disk that this process can use."""
+        target_context.refresh()
+        codegen = target_context.codegen()
+        return [key[0] for key in self._cache_file._load_index() if key == self._index_key(key[0], codegen)]
+
     def _save_overload(self, sig, data) -> None:
         with contextlib.suppress(OSError):  # the folder cannot be made
             super()._save_overload(sig, data)

@@ -6,34 +6,31 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 """
 
 import contextlib
-import gc
 from types import CodeType
 
-from llvmlite.binding import Linkage
-from numba.core import ir, types
+from llvmlite.binding import Linkage, parse_assembly
+from numba.core import untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering, NativeParforLowering, NopythonRewrites, NopythonTypeInference
+from numba.core.typed_passes import (
+    NativeLowering,
+    NativeParforLowering,
+    NopythonRewrites,
+)
 from numba.core.types import Integer, int64, unliteral
-from numba.core.untyped_passes import InlineClosureLikes
 from numba.parfors.parfor_lowering import ParforLower
 
 from pliant.code_files import CodeFiles
 from pliant.interruptions import interruptions_later
 from pliant.notices import COMPILING
-from pliant.shortcuts import shortcuts
+from pliant.passes import FOREIGN, SUBSTITUTES
+from pliant.shortcuts import no_collecting, shortcuts
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
-
-# Expressions that give what they are made of, or a part of it.
-VIEWS = {
-    *("build_tuple", "cast", "exhaust_iter", "getattr", "getiter", "iternext", "pair_first", "pair_second", "phi"),
-    *("static_getitem", "typed_getitem", "undef"),
-}
 
 
 class _Library(JITCodeLibrary):
@@ -132,6 +129,16 @@ class KernelLibrary(_Library):
                 function.linkage = Linkage.internal
         super()._optimize_final_module()
 
+    def _get_module_for_linking(self):
+        """The names of its functions with nothing behind them: no code links a kernel, and Numba, which keeps this on
+        disk beside the machine code, looks there for names alone. To load LLVM code takes twice as long again."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            own = (each for each in self._final_module.functions if each.linkage == Linkage.external)
+            names = [each.name for each in own if not each.is_declaration]
+            self._shared_module = parse_assembly("\n".join(f'define void @"{name}"() {{ ret void }}' for name in names))
+        return self._shared_module
+
 
 def inner_libraries(libraries) -> list[InnerLibrary]:
     """Those of the libraries that have no machine code, and all such that they link: callers before what they call."""
@@ -157,21 +164,20 @@ def other_libraries(library) -> list[JITCodeLibrary]:
 
 @contextlib.contextmanager
 def inner_code(codegen):
-    """Let all libraries made meanwhile be inner ones; collect no garbage, which costs a seventh of compiling."""
-    before, collecting = codegen._library_class, gc.isenabled()
+    """Let all libraries made meanwhile be inner ones."""
+    before = codegen._library_class
     codegen._library_class = InnerLibrary
-    gc.disable()
     try:
-        with shortcuts():
+        with no_collecting(), shortcuts():
             yield
     finally:
         codegen._library_class = before
-        if collecting:
-            gc.enable()
 
 
 class _Lower(ParforLower):
     """Lowering of a kernel: bodies of parallel loops get no wrappers, the kernel one for Python."""
+
+    _disable_sroa_like_opt = False  # variables that parallel loops may hide from it are never among them
 
     def lower(self) -> None:
         super().lower()
@@ -186,53 +192,17 @@ class _KernelLowering(NativeLowering):
     lowering_class = _Lower
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _TypeInference(NopythonTypeInference):
-    """Numba's pass; a function that makes no arrays counts no references to those it is given."""
-
-    _name = "pliant_type_inference"
-
-    def run_pass(self, state):
-        done = super().run_pass(state)
-        if state.targetctx.enable_nrt and not makes_arrays(state):
-            state.targetctx.enable_nrt = False
-        return done
-
-
-def makes_arrays(state) -> bool:
-    """Whether a typed function may own an array: it gives one back, or has one from other than views and arguments."""
-
-    def holds(variable) -> bool:
-        return state.targetctx.data_model_manager[state.typemap[variable.name]].contains_nrt_meminfo()
-
-    def owns(statement) -> bool:
-        if isinstance(statement, (ir.SetItem, ir.StaticSetItem, ir.Return)):  # items that overlap are copied
-            return holds(statement.value)
-        value = getattr(statement, "value", None)
-        if not isinstance(value, ir.Expr):
-            return False
-        if value.op == "call":
-            called = state.typemap[value.func.name]
-            unknown = not isinstance(called, types.Dispatcher) and getattr(called, "typing_key", None) is not len
-            return holds(statement.target) or (unknown and any(map(holds, value.args)))
-        if value.op == "getitem":  # arrays of indices copy
-            return holds(value.index)
-        parts = value.op in VIEWS or isinstance(state.typemap[statement.target.name], types.BaseTuple)
-        return not parts and holds(statement.target)
-
-    statements = (statement for block in state.func_ir.blocks.values() for statement in block.body)
-    return state.flags.auto_parallel.enabled or any(map(owns, statements))
-
-
 class _LeanCompiler(Compiler):
     """Numba's compiler without passes that a function has no use for."""
 
     def unused(self) -> set[type]:
-        """Inlining of closures where there are none, rewriting of array expressions in formulas."""
+        """Passes for what pliant's functions never have; inlining of closures where there are none, rewriting of array
+        expressions in formulas."""
         nested = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
-        flags = self.state.flags
-        closures = set() if nested or flags.auto_parallel.enabled else {InlineClosureLikes}
-        return closures | ({NopythonRewrites} if flags.forceinline else set())
+        flags, unused = self.state.flags, set(FOREIGN)
+        if not nested and not flags.auto_parallel.enabled:
+            unused |= {untyped_passes.InlineClosureLikes, untyped_passes.MakeFunctionToJitFunction}
+        return unused | ({NopythonRewrites} if flags.forceinline else set())
 
     def define_pipelines(self):
         pipelines, unused = super().define_pipelines(), self.unused()
@@ -243,7 +213,7 @@ class _LeanCompiler(Compiler):
 
     def substitute(self, which: type) -> type:
         """The pass to run instead of one of Numba's."""
-        return _TypeInference if which is NopythonTypeInference else which
+        return SUBSTITUTES.get(which, which)
 
 
 class KernelCompiler(_LeanCompiler):
@@ -324,6 +294,11 @@ class Kernel(_Dispatcher):
     def keep_in(self, folder: str) -> None:
         """Keep compiled code in a folder."""
         self._cache = CodeFiles(self.py_func, folder)
+
+    def load_kept(self) -> None:
+        """Load all that is kept of it on disk, so that its first call need not; what is not there is left to that."""
+        for signature in self._cache.kept(self.targetctx):
+            self.compile(signature)
 
     def compile(self, sig):
         """Compile, or load; Ctrl-C waits for it, because an exception in the midst of LLVM's work may crash it."""

@@ -15,6 +15,16 @@ def rotation_matrix(quaternion) -> np.ndarray:
     )
 
 
+def nearest_rotation(matrix: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) nearest to a matrix, its polar factor with determinant +1 (Kabsch 1976); the unit matrix for
+    one that is not finite."""
+    if not np.all(np.isfinite(matrix)):
+        return np.eye(3)
+    left, _, right = np.linalg.svd(matrix)
+    left[:, 2] *= np.sign(np.linalg.det(left @ right))
+    return left @ right
+
+
 def matrix_quaternion(matrix: np.ndarray) -> np.ndarray:
     """Unit quaternion (w, x, y, z) of a rotation matrix, w >= 0."""
     m = matrix

@@ -1,10 +1,15 @@
 """What Numba's compiler would find out again and again, found out once; in place only while pliant compiles."""
 
 import contextlib
+import gc
 
 from numba.core import event, ir, types
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.transforms import canonicalize_cfg
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.context import BaseContext
+
+from pliant.lowering import LEANER
 
 # Parts of instructions that are no variables and have none.
 PLAIN = {str, int, float, bool, type(None), ir.Loc, ir.Scope}
@@ -14,7 +19,10 @@ VALUES = (types.Number, types.Boolean, types.Literal, types.Array, types.BaseTup
 FIXED = (types.Array, types.BaseTuple, types.Module)
 # Events that every function being compiled times for itself, a hundred thousand of them.
 LOCKS = ("numba:llvm_lock", "numba:compiler_lock")
+# Objects left by compiling, a third of a gigabyte, after which garbage is collected.
+MOST_LITTER = 2_000_000
 
+_litter = 0
 _signatures: dict[tuple, object] = {}
 _attributes: dict[tuple, dict] = {}
 
@@ -59,6 +67,17 @@ def _attribute(self, kind, name, find=BaseContext.find_matching_getattr_template
     return _attributes[key]
 
 
+def _post_process(self, emit_dels=False, extend_lifetimes=False, run=PostProcessor.run) -> None:
+    """What Numba does after every pass, without the variables that live at each block, which generators alone need."""
+    code = self.func_ir
+    if code.is_generator:
+        return run(self, emit_dels, extend_lifetimes)
+    code.blocks = canonicalize_cfg(code.blocks)
+    code.variable_lifetime, code.generator_info = VariableLifetime(code.blocks), None
+    if emit_dels:
+        self._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+
 def _start_event(kind, data=None, start=event.start_event):
     if kind not in LOCKS:
         start(kind, data)
@@ -71,10 +90,12 @@ def _end_event(kind, data=None, exc_details=None, end=event.end_event):
 
 SHORTCUTS = (
     (ir.Inst, "_rec_list_vars", _listed_variables),
+    (PostProcessor, "run", _post_process),
     (BaseFunction, "get_call_type", _call_type),
     (event, "start_event", _start_event),
     (event, "end_event", _end_event),
     (BaseContext, "find_matching_getattr_template", _attribute),
+    *LEANER,
 )
 
 
@@ -89,3 +110,28 @@ def shortcuts():
     finally:
         for (owner, name, _), usual in zip(SHORTCUTS, before, strict=True):
             setattr(owner, name, usual)
+
+
+@contextlib.contextmanager
+def no_collecting():
+    """Collect no garbage, which costs a seventh of compiling."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            _leave_litter()
+            gc.enable()
+
+
+def _leave_litter() -> None:
+    """Count what was made as old: it is looked through when much has come together, not after every kernel."""
+    global _litter
+    _litter += gc.get_count()[0]
+    if _litter > MOST_LITTER:
+        _litter = 0
+        gc.collect()
+    elif not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()

@@ -102,16 +102,15 @@ class Simulation(FieldReaders):
     def step(self, n: int = 1) -> "Simulation":
         """Advance by n steps."""
         advance = bdf2_step if getattr(self.solver, "integrator", "euler") == "bdf2" else euler_step
-        self.check_unchanged()
         for _ in range(whole(n, "the number of steps", 0)):
             with _Alone(self._stepping):
+                self.check_unchanged()
                 before = self.state.crossing
                 step = partial(advance, self.model, self.state, self.working_solver, self.dt)
                 state, info = self.thread_choice.run(step)
                 check_state(self.model, state)
-                self.check_unchanged()
                 self.state, self.info = state, info
-            warn_of_crossings(self.model, before, self.state.crossing)
+            warn_of_crossings(self.model, before, self.state)
         return self
 
     def __reduce__(self):
@@ -194,7 +193,7 @@ class Simulation(FieldReaders):
         if "x" in values or "body_position" in values:
             state = replace(state, crossing=crossing_pairs(self.model, state))
         self.state = state
-        warn_of_crossings(self.model, before, state.crossing)
+        warn_of_crossings(self.model, before, state)
 
     def set_positions(self, body: Soft, x) -> None:
         """Put the nodes of a soft body at x (n, 3) [m]."""

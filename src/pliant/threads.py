@@ -9,8 +9,9 @@ from time import perf_counter
 from pliant.checks import whole
 from pliant.jit import thread_count, use_threads
 
-# Steps that are not counted (they compile), steps of each trial, and steps between two trials.
-COMPILING, TRIAL, BETWEEN = 2, 3, 40
+# Steps that are not counted (they compile), steps of each trial, and steps between two trials: at first, and at most
+# where trials go on choosing the same, for those of the other choice may be slow.
+COMPILING, TRIAL, BETWEEN, LONGEST = 2, 3, 40, 160
 # How much quicker several threads must be than one.
 WORTH = 0.95
 
@@ -24,15 +25,15 @@ class Threads:
         self.count = self.most
         self.measures = asked is None and self.most > 1
         self.done, self.times = 0, {1: [], self.most: []}
+        self.next, self.pause = COMPILING, BETWEEN  # when the next trial begins, and how many steps later the one after
 
     def run(self, step):
         """Take one step, a function without arguments, with the threads that it is the turn of."""
         if not self.measures:
             with use_threads(self.most):
                 return step()
-        turn = self.done % BETWEEN
-        trying = self.done >= COMPILING and turn < COMPILING + 2 * TRIAL
-        count = (1 if turn % 2 else self.most) if trying else self.count
+        trying = self.done >= self.next
+        count = (1 if (self.done - self.next) % 2 else self.most) if trying else self.count
         start = perf_counter()
         with use_threads(count):
             result = step()
@@ -40,15 +41,17 @@ class Threads:
         return result
 
     def _note(self, count: int, seconds: float, trying: bool) -> None:
-        """Keep the time of a trial; at its end the quicker number of threads is taken."""
+        """Keep the time of a trial; at its end the number of threads is taken that was quicker in the middle: on a busy
+        machine, one step of several threads may have been lucky."""
         self.done += 1
         if not trying:
             return
         self.times[count].append(seconds)
         one, many = self.times[1], self.times[self.most]
         if len(one) >= TRIAL and len(many) >= TRIAL:
-            self.count = self.most if min(many) < WORTH * min(one) else 1
-            self.times = {1: [], self.most: []}
+            best = self.most if sorted(many)[TRIAL // 2] < WORTH * sorted(one)[TRIAL // 2] else 1
+            self.pause = min(2 * self.pause, LONGEST) if best == self.count else BETWEEN
+            self.count, self.next, self.times = best, self.done + self.pause, {1: [], self.most: []}
 
 
 class Untouched:

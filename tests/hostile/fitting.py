@@ -144,6 +144,7 @@ def samples(w) -> dict[str, list]:
         "node": [0],
         "outer": [0.01, 3],
         "iterations": [3],
+        "products": [4],
         "measure": ["green", "small"],
         "rod": ["rod"] if w.rod is None else [w.rod, "rod"],
         "surface": [mesh.surface(), (mesh.surface().points, mesh.surface().triangles)],

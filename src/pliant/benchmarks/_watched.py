@@ -12,10 +12,13 @@ def watched(label: str, scene: pl.Scene, seconds: float, step: float = 1 / 60, s
     scene.simulate(dt=step, solver=solver).step(2)
     sim = scene.simulate(dt=step, solver=solver)
     times, newton, linear, unconverged, parts, gaps, touching = [], [], [], 0, 0, [], []
+    processor, imbalances = [], []
     for _ in range(round(seconds / step)):
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         sim.step()
         times.append(1e3 * (time.perf_counter() - start))
+        processor.append(1e3 * (time.process_time() - worked))
+        imbalances.append(sim.info.imbalance)
         newton.append(sim.info.newton_iterations)
         linear.append(sim.info.iterations)
         unconverged += not sim.info.converged
@@ -30,6 +33,8 @@ def watched(label: str, scene: pl.Scene, seconds: float, step: float = 1 / 60, s
         "contacts": max(touching),
         "ms_per_step": float(np.median(touched)),
         "worst_ms": float(max(times)),
+        "processor_ms": float(np.median(processor)),
+        "imbalance": float(np.median(imbalances)),
         "newton": float(np.mean(newton)),
         "worst_newton": int(max(newton)),
         "iterations": float(np.mean(linear)),

@@ -31,9 +31,16 @@ def _crossings(sim) -> int:
     return len(intersections(meshed.surfaces, meshed.places(sim.state))[0])
 
 
+def _bounded(cells: int, seconds: float) -> dict:
+    """Steps of bounded cost."""
+    label, solver = f"draped, {2 * cells * cells} triangles, Bounded", pl.Bounded()
+    return watched(label, draped(cells), seconds, solver=solver, crossings=_crossings)
+
+
 def run(quick: bool = False) -> dict:
     """All cases; quick: few triangles, short."""
     cells, seconds = ((8,), 0.1) if quick else ((24, 40, 76), 1.0)
     cases = [watched(f"hanging, {2 * n * n} triangles", hanging(n), seconds) for n in cells]
     cases += [watched(f"draped, {2 * n * n} triangles", draped(n), seconds, crossings=_crossings) for n in cells]
+    cases += [_bounded(n, seconds) for n in cells]
     return {"name": "cloth", "cores": os.cpu_count(), "cases": cases}

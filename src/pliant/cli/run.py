@@ -30,7 +30,7 @@ Examples:
 )
 @click.option("--seconds", type=float, help="How long [s]; as the file says when left out, like all options below.")
 @click.option("--dt", type=float, help="Time step [s].")
-@click.option("--solver", "kind", help="Name of the solver: newton, mixed, dual, linear, explicit, xpbd.")
+@click.option("--solver", "kind", help="Name of the solver: newton, mixed, dual, linear, explicit, xpbd, bounded.")
 @click.option("--method", help="Method of the solver: mprgp or pgs (dual), symplectic, rk2 or rk4 (explicit).")
 @click.option("--tolerance", type=float, help="Tolerance of the solver.")
 @click.option("--max-iterations", type=int, help="Most iterations per step.")

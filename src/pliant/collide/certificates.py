@@ -1,4 +1,5 @@
-"""Cheap proofs that surfaces do not touch: boxes of bodies that are apart, shapes that have hardly changed.
+"""Cheap proofs that surfaces do not touch: boxes of bodies that are apart, shapes that have hardly changed, cells that
+are hardly strained.
 
 They only save work: where a proof fails, surfaces are looked at in full, and where it holds nothing would be found.
 """
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.collide.meshed import CORE, Meshed
+from pliant.collide.unstrained import Unstrained
 
 # Distances within a body up to which contacts are looked for, in parts of its edges; the same of parts that may be near
 # each other whatever they were at rest, and what must be left of it by deformation since then.
@@ -56,6 +58,7 @@ class Certificates:
         self.size = meshed.size[self.vertices[self.starts]]
         self.radius = self._most(meshed.radius)
         self.credit = np.full(len(self.things), CREDIT)
+        self.unstrained: dict[int, Unstrained] = {}
 
     def may_touch(self, x: np.ndarray, reach: np.ndarray, within: np.ndarray | float) -> tuple[bool, bool]:
         """Whether any surfaces at x (p, 3) may be closer than their radii and reaches: to others, these (p,) [m], to
@@ -74,10 +77,25 @@ class Certificates:
         """Whether no body at x (p, 3) may touch itself, parts of which are within twice `wide` (t,) [m], or its radius;
         renew: or is looked at anew."""
         wide = self.radius if wide is None else wide
-        return all(self._worth_it(k, renew) and self._alone(k, x, wide[k], renew) for k in self.itself)
+        return all(self._alone(k, x, wide[k], renew) for k in self.itself)
 
     def _alone(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
-        return self._clear(k, x, wide, renew) or self._parts_apart(k, x, wide, renew)
+        if self._hardly_strained(k, wide, x):
+            return True
+        return self._worth_it(k, renew) and (self._clear(k, x, wide, renew) or self._parts_apart(k, x, wide, renew))
+
+    def _hardly_strained(self, k: int, wide: float, *places: np.ndarray) -> bool:
+        """Whether cells of a body between places (p, 3) are so near to one rotation that no two parts of it, neighbours
+        apart, are closer than twice `wide` [m]."""
+        thing, surfaces = int(self.things[k]), self.meshed.surfaces
+        cells = self.meshed.cells.get(thing)
+        if cells is None:
+            return False
+        if k not in self.unstrained:
+            triangles = surfaces.index.triangles
+            boundary = triangles[self.meshed.thing[triangles[:, 0]] == thing]
+            self.unstrained[k] = Unstrained(surfaces.device, cells, self._own(k), boundary, surfaces.rest)
+        return self.unstrained[k].proves(2 * wide, *places)
 
     def _worth_it(self, k: int, renew: bool = True) -> bool:
         """Whether proofs for a body have lately saved more than they cost; renew: it may have to be looked at."""
@@ -92,10 +110,12 @@ class Certificates:
 
     def _may_meet_itself(self, k: int, x: np.ndarray, y: np.ndarray) -> bool:
         """Whether parts of a body may meet on its way from x to y (p, 3). What has passed through itself on the way may
-        be clear at its end: start and end must be near one and the same shape."""
+        be clear at its end: start and end must be near one and the same shape, or rotation."""
+        wide = CORE * self.radius[k]
+        if self._hardly_strained(k, wide, x, y):
+            return False
         if not self._worth_it(k):
             return True
-        wide = CORE * self.radius[k]
         shapes = [self.known.get((name, k)) for name in (MEET, TOUCH)]
         if any(self._proved(one, k, x, wide) and self._proved(one, k, y, wide) for one in shapes):
             return False

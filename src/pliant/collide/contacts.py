@@ -47,6 +47,10 @@ class Contacts:
 
     def these(self, which: np.ndarray) -> "Contacts":
         """Some of them, by mask or indices."""
+        if which.dtype == bool:  # indices are quicker for several columns
+            if which.all():
+                return self
+            which = np.flatnonzero(which)
         return Contacts(*(getattr(self, own.name)[which] for own in fields(self)))
 
 

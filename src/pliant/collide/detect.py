@@ -59,8 +59,8 @@ class Colliders:
 
     def size_of(self, contacts: Contacts) -> np.ndarray:
         """The size (k,) [m] of the smaller of the two things that touch; planes have none."""
-        sizes = np.where(self.slack > 0.0, self.slack, np.inf)[contacts.thing].min(axis=1)
-        return sizes / SLACK
+        sizes, things = np.where(self.slack > 0.0, self.slack, np.inf), contacts.thing
+        return np.minimum(sizes[things[:, 0]], sizes[things[:, 1]]) / SLACK
 
     def contacts(self, state, h: float) -> Contacts:
         """All contacts at a state's positions that may close within about two steps of h [s]. A step mostly begins
@@ -96,7 +96,7 @@ class Colliders:
         fall = 2 * h * h * self.acceleration
         body_reach = 2 * h * speed + fall + self.slack[softs:]
         placed = solids.placed(state)
-        parts = [solids.contacts(state, placed, body_reach)]
+        parts = [solids.contacts(state, placed, body_reach, self.slack[softs:], h, self.acceleration)]
         if self.meshed:
             x = self.meshed.places(state)
             velocities = self.meshed.velocities(state, x)

@@ -1,6 +1,6 @@
 """All triangulated surfaces of a scene: boundaries of soft bodies, and rigid meshes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,8 @@ class Meshed:
     """Surfaces over one array of points: the n nodes of all soft bodies, then the vertices of rigid meshes.
 
     radius (p,) [m]: distance from the surface at which contacts act. size (p,) [m]: mean edge of a point's surface.
-    thing (p,): what it belongs to. mesh_points (m, 3) [m] in principal frames, mesh_body (m,): of rigid meshes.
+    thing (p,): what it belongs to. mesh_points (m, 3) [m] in principal frames, mesh_body (m,): of rigid meshes. cells:
+    tets (m, 4) of things that are made of straight ones.
     """
 
     surfaces: Surfaces
@@ -28,6 +29,7 @@ class Meshed:
     thing: np.ndarray
     mesh_points: np.ndarray
     mesh_body: np.ndarray
+    cells: dict[int, np.ndarray] = field(default_factory=dict)
 
     def without(self, pairs: np.ndarray) -> "Meshed":
         """The same, but that pairs (k, 2) of things do not touch."""

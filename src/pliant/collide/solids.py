@@ -92,7 +92,8 @@ class Solids:
         """The tree of the convex ones, with these boxes (b, 3)."""
         low, high = low[self.convex], high[self.convex]
         if self.tree is None:
-            self.tree = Tree(self.device, low, high)
+            family = self.things.manners.family[self.things.soft_count + self.convex]  # segments of a rod are no pairs
+            self.tree = Tree(self.device, low, high, family)
         else:
             self.tree.follow(low, high)
         return self.tree
@@ -108,8 +109,9 @@ class Solids:
         if len(self.convex) <= MOST_TESTED:
             return self._tested(low, high, self.planes, *self.plane_equations(placed))
         count = self.things.soft_count
-        near = np.sort(self.convex[self.fit(low, high).pairs()], axis=1)
-        found = [near[np.lexsort((near[:, 1], near[:, 0]))]]
+        first, second = self.convex[self.fit(low, high).pairs()].T
+        key = np.sort((np.minimum(first, second) << BODY_BITS) | np.maximum(first, second))
+        found = [np.stack([key >> BODY_BITS, key & ((1 << BODY_BITS) - 1)], axis=1)]
         for plane, normal, height in zip(self.planes, *self.plane_equations(placed)):
             # the corner of a box that is deepest below the plane
             deepest = np.where(normal > 0, low[self.convex], high[self.convex]) @ normal
@@ -125,13 +127,19 @@ class Solids:
         numbers = (low, high, self.convex, self.things.soft_count, planes, normals, heights)
         return room[: self.kernels.broad.bodies_near(self.things.manners, *numbers, room)]
 
-    def contacts(self, state, placed: Placed, reach: np.ndarray) -> Contacts:
-        """Contacts between bodies that are no further apart than their reaches (b,) [m] together."""
+    def contacts(self, state, placed: Placed, reach: np.ndarray, slack: np.ndarray, h: float, fall: float) -> Contacts:
+        """Contacts between bodies that are no further apart than their reaches (b,) [m] together, and may close within
+        about two steps of h [s] by how they move against each other, or have gaps below the slack (b,) [m]; fall
+        [m/s2]: the acceleration of all."""
         low, high = self.boxes(placed, reach)
-        pairs = np.ascontiguousarray(self.pairs(placed, low, high))
-        if not len(pairs):
+        near = self.pairs(placed, low, high)
+        pairs, together = np.empty((len(near), 2), np.int64), np.empty(len(near))
+        motion = (state.body_position, state.body_velocity, state.body_angular_velocity)
+        numbers = (*motion, self.radius, slack, reach, h, fall)
+        count = self.kernels.bodies.closing_pairs(near, *numbers, pairs, together)
+        if not count:
             return no_contacts()
-        together = reach[pairs[:, 0]] + reach[pairs[:, 1]]
+        pairs, together = pairs[:count], together[:count]
         which, found = self._meeting(placed, pairs, together)
         first, second = pairs[which].T
         key = (

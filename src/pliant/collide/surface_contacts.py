@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.collide.surface_index import SurfaceIndex, index_surface
 from pliant.collide.trees import Tree
-from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, VERTEX_FACE
+from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, MOST_TASKS, VERTEX_FACE
 from pliant.kernels.device import Device
 
 # Part of its first distance that a pair keeps if it is closer than the least distance asked for.
@@ -16,6 +16,8 @@ KEEP = 0.5
 SLACK = 0.1
 # Distance, in parts of their edges, that points may move before pairs that may be near are looked for again.
 SKIN = 0.06
+# Pairs that there is room for at first in each task of a search.
+LEAST_ROOM = 64
 
 
 @dataclass
@@ -90,6 +92,8 @@ class Surfaces:
         self.members = {"vertices": points, "edges": self.index.edges, "triangles": self.index.triangles}
         self._trees: dict[str, Tree] = {}
         self._known: dict[str, _Near] = {}
+        self._rows: dict[str, np.ndarray] = {}  # room for pairs
+        self._widest: np.ndarray | None = None  # margins (n,) [m] with which places were looked at last
         self.skin = SKIN * self._mean_edges()
         self._columns = (np.empty(64, np.int64), np.empty((64, 4), np.int64), np.empty((64, 4)))
 
@@ -143,8 +147,7 @@ class Surfaces:
     def pairs_within(self, x: np.ndarray, body: int, reach: float) -> list[np.ndarray]:
         """Pairs of vertices and triangles, and of edges, of a body that have no point in common and may be no further
         apart than a reach [m] at positions x (n, 3), near at rest or not."""
-        self.fit(x, x, np.where(self.body == body, 0.5 * reach, -np.inf))
-        return [self._chosen(*names)[0] for names in (("vertices", "triangles"), ("edges",))]
+        return [pairs for pairs, _ in self._chosen(x, x, np.where(self.body == body, 0.5 * reach, -np.inf))]
 
     def least_distance(self, x: np.ndarray, pairs: list[np.ndarray], most: float) -> float:
         """The least distance [m] at positions x (n, 3) among pairs as of `pairs_within`, or `most` if none is less."""
@@ -218,22 +221,53 @@ class Surfaces:
     def _near(self, name: str, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> _Near:
         """Pairs that may touch and may be nearer than their margins (n,) [m] on straight ways from start to end (n, 3):
         those of last time, as long as nothing has moved far. Which pairs there are beyond these changes nothing."""
-        known = self._known.get(name)
-        broad = self.kernels.broad
-        if known is not None and broad.still_near(known.start, known.end, known.margin, start, end, margin):
+        known, still_near = self._known.get(name), self.kernels.broad.still_near
+        if known is not None and still_near(known.start, known.end, known.margin, start, end, margin):
             return known
+        if start is end:
+            # mostly where ways have just led, along which pairs are therefore looked for as widely
+            self._widest, known = margin, self._known.get("meet")
+            if known is not None and still_near(known.end, known.end, known.margin, start, end, margin):
+                return known
+        elif self._widest is not None:
+            margin = np.maximum(margin, self._widest)
         margin = margin + self.skin
-        self.fit(start, end, margin)
-        pairs, nodes = zip(*(self._chosen(*names) for names in (("vertices", "triangles"), ("edges",))))
+        pairs, nodes = zip(*self._chosen(start, end, margin))
         self._known[name] = _Near(start.copy(), end.copy(), margin, list(pairs), list(nodes))
         return self._known[name]
 
-    def _chosen(self, *names: str) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs (k, 2) of primitives whose boxes overlap and that may touch, and their nodes (k, 4)."""
-        pairs, first, second = self.pairs(*names), self.members[names[0]], self.members[names[-1]]
-        chosen, nodes = np.empty((len(pairs), 2), np.int64), np.empty((len(pairs), 4), np.int64)
-        count = self.kernels.broad.choose_pairs(pairs, first, second, self.body, self.allowed, chosen, nodes)
-        return chosen[:count].copy(), nodes[:count].copy()
+    def _chosen(self, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of vertices with triangles, and of edges: pairs (k, 2) that may touch and may come nearer than their margins
+        (n,) [m] on straight ways from start to end (n, 3), and their nodes (k, 4). What goes the same way comes no
+        nearer: boxes at the start are compared, wider by the boxes of how their points move beside each other."""
+        self.fit(start, start, margin)
+        boxes, ways, none = {}, end - start, np.zeros(len(start))
+        for name, members in self.members.items():
+            low, high = np.empty((len(members), 3)), np.empty((len(members), 3))
+            self.kernels.bvh.swept_boxes(ways, ways, members, none, low, high)
+            boxes[name] = self._trees[name].moving(low, high)
+        return [self._walked(boxes, "vertices", "triangles"), self._walked(boxes, "edges", "edges")]
+
+    def _walked(self, boxes: dict, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of primitives of two kinds, and their nodes."""
+        first, second = self.members[one], self.members[other]
+        given = (boxes[one], boxes[other], one == other, first, second, self.body, self.allowed)
+        kernels = self.kernels.nearness
+        rows, counts = (
+            self._rows.get(one, np.empty((MOST_TASKS * LEAST_ROOM, 2), np.int64)),
+            np.empty(MOST_TASKS, np.int64),
+        )
+        room = len(rows) // MOST_TASKS
+        most = kernels.near_pairs(*given, room, rows, counts)
+        if most > room:
+            room = most + most // 4
+            rows = np.empty((MOST_TASKS * room, 2), np.int64)
+            kernels.near_pairs(*given, room, rows, counts)
+        self._rows[one] = rows
+        count = int(counts.sum())
+        pairs, nodes = np.empty((count, 2), np.int64), np.empty((count, 4), np.int64)
+        kernels.collect_pairs(rows, room, counts, first, second, pairs, nodes)
+        return pairs, nodes
 
     # ---- trees
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from pliant.kernels.collide import Boxes
 from pliant.kernels.device import Device
 
 # Boxes of a leaf, at most.
-LEAF = 4
+LEAF = 8
 # How much the nodes' surface may grow, in parts of what it was, before a fitted tree is built anew.
 LOOSE = 1.5
 # Fits after which it is built anew in any case: boxes that shrink hide how loose it is. Fitting costs a twentieth.
@@ -29,6 +30,8 @@ class Tree:
         self._node = np.empty((2 * leaves, 6))
         self._node_group = np.empty(2 * leaves, np.int64)
         self._pairs = np.empty((2 * count + 16, 2), np.int64)
+        self._way = self._node_way = None
+        self._leaf = count * np.arange(leaves + 1) // leaves
         self.build(low, high)
 
     def build(self, low: np.ndarray, high: np.ndarray) -> None:
@@ -59,6 +62,13 @@ class Tree:
             self._pairs = np.empty((count + count // 4, 2), np.int64)
             self.kernels.overlapping_pairs(*columns, self._pairs)
         return self._pairs[:count]
+
+    def moving(self, low: np.ndarray, high: np.ndarray) -> Boxes:
+        """As it is walked, with boxes low, high (n, 3) of what points in its boxes, as last fitted, go."""
+        if self._way is None:
+            self._way, self._node_way = np.empty_like(self._box), np.empty_like(self._node)
+        self.kernels.fit_tree(low, high, self.group, self.order, self._way, self._node_way, self._node_group)
+        return Boxes(self.order, self._box, self._node, self._node_group, self._way, self._node_way, self._leaf)
 
     def _columns(self) -> tuple:
         return self.order, self._box, self._node, self._node_group, self.group

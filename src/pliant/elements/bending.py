@@ -128,9 +128,14 @@ class BendingSet(VolumeSet):
     def deform(self, x: np.ndarray, rotation_out: np.ndarray, strain_out: np.ndarray) -> None:
         """Surface strain (groups, 6, LANES) beyond that at rest, in the axes of the triangles; they have no
         rotation."""
-        rotation_out[:], strain_out[:] = np.eye(3).reshape(9, 1), 0.0
+        self.rotate(x, rotation_out)
+        strain_out[:] = 0.0
         turn = self.frames_at(x, rotation_out)[:, :3]
         strain_out[:, PLANE] = np.einsum("gkal,gal->gkl", self.strains.reshape(-1, 3, 3, LANES), turn)
+
+    def rotate(self, x: np.ndarray, rotation_out: np.ndarray) -> None:
+        """The unit matrix: frames are those of the sheet."""
+        rotation_out[:] = np.eye(3).reshape(9, 1)
 
     def stresses(self, laws: list, x: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The unit matrix, and the stress [Pa] of bending at the surface to which the normals point, (groups, 9, LANES)

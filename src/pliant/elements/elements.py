@@ -141,6 +141,13 @@ class Elements:
             strain[own.points] *= (own.volume > 0)[:, None]  # empty lanes ask for nothing, and norms do not see them
         return rotation, strain
 
+    def rotations(self, x: np.ndarray) -> np.ndarray:
+        """The rotation alone (point groups, 9, LANES)."""
+        rotation = np.empty((self.point_groups, 9, LANES))
+        for own in self.volumes:
+            own.rotate(x, rotation[own.points])
+        return rotation
+
     def set_of(self, body: int) -> ElementSet:
         """The set that a soft body's elements are in."""
         return next(own for own in self.sets if any(part.body == body for part in own.parts))

@@ -29,6 +29,7 @@ class MixedPotential(ElementPotential):
         super().__init__(elements, node_count)
         self.expansions = [EXPANSIONS[own.kind.stretches](own) if own.kind.stretches else None for own in elements.sets]
         self.quadratic = all(own is not None for own in self.expansions)
+        self.alternates = any(own is not None for own in self.expansions)  # or nothing does with the positions
         self.fitted = None  # the positions (n, 3) that were last turned to, until they are evaluated
 
     def _expanded(self):

@@ -26,9 +26,9 @@ class ElementRows:
     def _deformed(self) -> tuple[np.ndarray, np.ndarray]:
         return self.elements.deform(self.x)
 
-    @property
+    @cached_property
     def rotation(self) -> np.ndarray:
-        return self._deformed[0]
+        return self.elements.rotations(self.x) if self.elements.only_sheets else self._deformed[0]
 
     @property
     def strain(self) -> np.ndarray:

@@ -162,6 +162,10 @@ class VolumeSet(ElementSet):
         self.device.plastic.plastic_gradients(self.gradients, own, out)
         return out
 
+    def rotate(self, x: np.ndarray, rotation_out: np.ndarray) -> None:
+        """Rotation (point groups, 9, LANES) at positions x."""
+        self.deform(x, rotation_out, np.empty((len(rotation_out), 6, LANES)))
+
     def frames_at(self, x: np.ndarray, rotation: np.ndarray) -> np.ndarray:
         """The frames in which damping acts, (point groups, 9, LANES), from the rotations of all sets at x."""
         return rotation[self.points]

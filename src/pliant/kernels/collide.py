@@ -16,6 +16,24 @@ DEPTH = 0.1
 MOST_OF_TRIANGLE = 4
 
 
+# Most tasks into which the walk through two trees is cut.
+MOST_TASKS = 384
+
+
+class Boxes(NamedTuple):
+    """A tree as it is walked: order (n,) of the boxes, box (n, 6) in that order, node (2 leaves, 6), and the group that
+    all boxes of a node share, or -1 (kernels.cpu.collide.bvh); way (n, 6), node_way (2 leaves, 6): boxes of what the
+    points in them go; leaf (leaves + 1,): first box of each leaf."""
+
+    order: np.ndarray
+    box: np.ndarray
+    node: np.ndarray
+    node_group: np.ndarray
+    way: np.ndarray
+    node_way: np.ndarray
+    leaf: np.ndarray
+
+
 class Hulls(NamedTuple):
     """Convex polyhedra of a scene, each in its shape's frame.
 

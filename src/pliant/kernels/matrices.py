@@ -56,6 +56,8 @@ class ForestFactor(NamedTuple):
 # Jobs of a factorisation by supernodes: rows of a panel take what others do to them; columns of a panel become those of
 # the factor; rows after these take what they do.
 TAKE, ELIMINATE, FOLLOW = range(3)
+# Numbers of a row that are computed together; behind the last panel there is room for so many.
+TOGETHER = 8
 
 
 class SupernodePlan(NamedTuple):
@@ -143,7 +145,7 @@ class FactorPreconditioner(NamedTuple):
 class TwoLevel(NamedTuple):
     """inverse (slices, 9, LANES): inverse diagonal blocks. piece (slices, LANES): piece of each triple, -1: none.
     turns (slices, LANES): 1 for the angular triple of a rigid body. arm (slices, 3, LANES) [m] from the piece's centre.
-    free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below, L^T above,
+    free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below,
     the inverse of its diagonal on it. work (6 pieces,)."""
 
     inverse: np.ndarray

@@ -57,10 +57,17 @@ class BlockPattern:
         first, second = self.order[self.row], self.order[column]
         return csr_matrix((np.ones(2 * len(column)), (np.r_[first, second], np.r_[second, first])), (count, count))
 
+    def work(self) -> int:
+        """Multiplications of blocks that a factorisation takes, and what else it costs, counted as such."""
+        return int(self._works().sum())
+
+    def _works(self) -> np.ndarray:
+        below = np.diff(self.start)
+        return below * (below + 1) // 2 + COLUMN_WORK
+
     def in_runs(self) -> "BlockPattern":
         """The same fill with runs of columns that threads can share, where there is enough to do."""
-        below = np.diff(self.start)
-        work = below * (below + 1) // 2 + COLUMN_WORK
+        work = self._works()
         if work.sum() < SHARED_WORK:
             return self
         subtree = work.copy()

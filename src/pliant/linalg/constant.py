@@ -97,7 +97,7 @@ class ConjugateGradients:
         right = self.pattern.pack(b, np.float64)
         fixed = np.where(self.free == 0, right, 0.0)
         parallel = self.pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
-        arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel)
+        arguments = (right - fixed, self.x, self.work, self.tolerance, MAX_ITERATIONS, parallel, 0.0)
         operator = (self.matrix, self.rows, self.free, self.preconditioner)
         iterations, _, _ = self.device.linalg.pcg.solve_pcg(*operator, *arguments)
         return self.pattern.unpack(self.x + fixed), iterations

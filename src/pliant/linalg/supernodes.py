@@ -11,7 +11,7 @@ from itertools import pairwise, zip_longest
 import numpy as np
 
 from pliant.kernels.device import Device
-from pliant.kernels.matrices import ELIMINATE, FOLLOW, TAKE, SupernodeFactor, SupernodePlan
+from pliant.kernels.matrices import ELIMINATE, FOLLOW, TAKE, TOGETHER, SupernodeFactor, SupernodePlan
 from pliant.linalg.block_ldl import BlockPattern
 
 # Columns of two supernodes up to which they become one whatever zeros that costs; up to which they do for this part of
@@ -35,7 +35,7 @@ class Supernodes:
     def of(cls, pattern: BlockPattern) -> "Supernodes":
         """Those of a pattern."""
         plan = _plan(pattern, _merged(pattern))
-        panel, pivot = np.empty(int(plan.panel_start[-1])), np.empty((2, 3 * len(pattern.order)))
+        panel, pivot = np.zeros(int(plan.panel_start[-1]) + TOGETHER), np.empty((2, 3 * len(pattern.order)))
         return cls(
             pattern.device, plan, SupernodeFactor(plan, pattern.order, panel, pivot, np.empty(3 * len(plan.rows)))
         )
@@ -164,7 +164,22 @@ def _tasks(parent: np.ndarray, work: np.ndarray) -> list[np.ndarray]:
             root[own] = root[parent[own]] if parent[own] >= 0 and small[parent[own]] else own
     order = np.argsort(root, kind="stable")
     runs = np.split(order, np.flatnonzero(np.diff(root[order])) + 1)
-    return [*runs[1:], runs[0]] if root[order[0]] < 0 else [*runs, np.zeros(0, np.int64)]
+    subtrees, above = (runs[1:], runs[0]) if root[order[0]] < 0 else (runs, np.zeros(0, np.int64))
+    load = np.array([work[own].sum() for own in subtrees])
+    return [*(subtrees[i] for i in _evenly(np.arange(len(load)), load)), above]
+
+
+def _evenly(which: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Tasks in an order whose halves, halves of these and so on are about as long: threads take runs of them."""
+    if len(which) <= 2:
+        return which
+    halves, sums, most = ([], []), [0.0, 0.0], (len(which) + 1) // 2
+    for task in which[np.argsort(-load[which], kind="stable")]:
+        side = int(sums[1] < sums[0]) if max(len(half) for half in halves) < most else int(len(halves[0]) == most)
+        halves[side].append(task)
+        sums[side] += load[task]
+    halves = sorted(halves, key=len, reverse=True)
+    return np.concatenate([_evenly(np.array(half), load) for half in halves])
 
 
 def _whole(own: int, columns: int) -> list[tuple]:

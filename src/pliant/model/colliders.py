@@ -15,6 +15,7 @@ from pliant.collide.things import Things
 from pliant.kernels.collide import DEPTH
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
+from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
 from pliant.scene.scene import Scene
@@ -199,4 +200,9 @@ def _meshed(device: Device, things: Things, softs: list, rigids: list, node_star
     said = things.thickness[thing]
     radius = np.where(np.isnan(said), THICKNESS * size, said)
     surfaces = Surfaces(device, np.concatenate(triangles), thing, rest, things.all_pairs())
-    return Meshed(surfaces, radius, size, thing, np.concatenate(points), np.concatenate(owner))
+    cells = {
+        i: body.mesh.tets + node_start[i]
+        for i, body in enumerate(softs)
+        if isinstance(body.mesh, TetMesh) and body.mesh.order == 1
+    }
+    return Meshed(surfaces, radius, size, thing, np.concatenate(points), np.concatenate(owner), cells)

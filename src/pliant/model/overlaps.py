@@ -25,26 +25,30 @@ def check_overlaps(model, state, refuse: bool) -> None:
         return
     found = model.colliders.contacts(state, 0.0)
     sizes = model.colliders.slack[found.thing].max(axis=1, initial=0.0)
-    deep = {tuple(sorted(pair)) for pair in found.thing[found.gap < -LITTLE * 100 * sizes].tolist()}
-    if deep:
+    deep = np.flatnonzero(found.gap < -LITTLE * 100 * sizes)
+    if len(deep):
+        deepest = deep[np.argsort(found.gap[deep], kind="stable")]
+        places = _first_of_each(found.thing[deepest].tolist(), found.point[deepest])
         raise SceneError(
-            f"bodies that overlap at the start: {_listed(model, sorted(deep))}. Move them apart, or have them pushed "
+            f"bodies that overlap at the start: {_listed(model, places)}. Move them apart, or have them pushed "
             f"apart with Scene(overlaps='resolve')"
         )
 
 
 def crossing_pairs(model, state) -> np.ndarray:
     """Pairs (k, 2) of things whose surfaces cross, or lie in one another, of those that may touch."""
-    return np.array(_crossing_surfaces(model, state, exact=False), np.int64).reshape(-1, 2)
+    return np.array(list(_crossing_surfaces(model, state, exact=False)), np.int64).reshape(-1, 2)
 
 
-def warn_of_crossings(model, before: np.ndarray, now: np.ndarray) -> None:
-    """Say which pairs cross now and did not before."""
-    if now is before:
+def warn_of_crossings(model, before: np.ndarray, state) -> None:
+    """Say which pairs cross at a state and did not before, and where."""
+    if state.crossing is before:
         return
     known = {tuple(pair) for pair in before.tolist()}
-    new = [tuple(pair) for pair in now.tolist() if tuple(pair) not in known]
+    new = [tuple(pair) for pair in state.crossing.tolist() if tuple(pair) not in known]
     if new:
+        places = _crossing_surfaces(model, state, exact=False)
+        new = {pair: places.get(pair) for pair in new}
         warnings.warn(
             f"surfaces pass through each other: {_listed(model, new)}; they do not touch until they have come apart. "
             f"Put them apart (position, set_positions, set_pose); pliant.Newton() keeps apart what starts apart",
@@ -52,25 +56,35 @@ def warn_of_crossings(model, before: np.ndarray, now: np.ndarray) -> None:
         )
 
 
-def _crossing_surfaces(model, state, exact: bool) -> list[tuple[int, int]]:
-    """Pairs of things whose surfaces cross; where not exact, those that have points in common as well."""
+def _crossing_surfaces(model, state, exact: bool) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of things whose surfaces cross, and where [m] an edge does; where not exact, those that have points in
+    common as well."""
     colliders = model.colliders
     if not colliders.certificates or not np.all(np.isfinite(state.x)):
-        return []
+        return {}
     x = colliders.meshed.places(state)
     if not any(colliders.certificates.may_touch(x, np.zeros(len(x)), 0.0)):
-        return []
+        return {}
     pairs, how = intersections(colliders.meshed.surfaces, x, exact)
     index, thing = colliders.meshed.surfaces.index, colliders.meshed.thing
     crossing = pairs[how == CROSSING] if exact else pairs
-    edges, triangles = thing[index.edges[crossing[:, 0], 0]], thing[index.triangles[crossing[:, 1], 0]]
-    return sorted({tuple(sorted(pair)) for pair in zip(edges.tolist(), triangles.tolist())})
+    edges, triangles = index.edges[crossing[:, 0]], thing[index.triangles[crossing[:, 1], 0]]
+    return _first_of_each(zip(thing[edges[:, 0]].tolist(), triangles.tolist()), x[edges].mean(axis=1))
 
 
-def _listed(model, pairs: list[tuple[int, int]]) -> str:
-    names = [*model.soft_names, *model.rigid_names]
-    words = [
-        f"{names[a]!r} with {names[b]!r}" if a != b else f"{names[a]!r} with itself" for a, b in pairs[:MOST_LISTED]
-    ]
-    more = len(pairs) - len(words)
+def _first_of_each(pairs, places: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+    """Every pair once, in order, with the first of its places (k, 3)."""
+    found = {}
+    for pair, place in zip(pairs, places):
+        found.setdefault(tuple(sorted(pair)), place)
+    return dict(sorted(found.items()))
+
+
+def _listed(model, places: dict[tuple[int, int], np.ndarray | None]) -> str:
+    """Pairs of things in words, with where they meet."""
+    names, words = [*model.soft_names, *model.rigid_names], []
+    for (a, b), place in list(places.items())[:MOST_LISTED]:
+        where = "" if place is None else " near ({:.3g}, {:.3g}, {:.3g})".format(*place)
+        words.append(f"{names[a]!r} with {repr(names[b]) if a != b else 'itself'}{where}")
+    more = len(places) - len(words)
     return ", ".join(words) + (f" and {more} more" if more > 0 else "")

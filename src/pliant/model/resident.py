@@ -34,6 +34,10 @@ class ResidentState(State):
         value = self.__dict__[name] = fetch(self, name)
         return value
 
+    def changed(self, **values) -> State:
+        self.settle()
+        return super().changed(**values)
+
     def settle(self) -> None:
         """Download what has not been read yet: the device is about to forget it."""
         for name in FETCHED:

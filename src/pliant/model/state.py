@@ -1,11 +1,13 @@
 """The state: everything about a scene that changes. A step makes a new one and writes nothing into the old."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from pliant.kernels.lanes import LANES
+from pliant.records import changed
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class RowImpulses:
     def scaled(self, factor: float) -> "RowImpulses":
         """Those of a step `factor` times as long with the same forces."""
         torque = factor * self.contact_torque
-        return replace(self, joints=factor * self.joints, contacts=factor * self.contacts, contact_torque=torque)
+        return changed(self, joints=factor * self.joints, contacts=factor * self.contacts, contact_torque=torque)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,11 @@ class State:
         return self.angles, self.x, self.body_position, self.body_rotation
 
     def velocity_triples(self) -> np.ndarray:
-        """Velocities as triples (n + 2 b, 3)."""
+        """Velocities as triples (n + 2 b, 3), which nobody writes into."""
+        return self._triples
+
+    @cached_property
+    def _triples(self) -> np.ndarray:
         n, out = len(self.v), np.empty((len(self.v) + 2 * len(self.body_velocity), 3))
         out[:n], out[n::2], out[n + 1 :: 2] = self.v, self.body_velocity, self.body_angular_velocity
         return out
@@ -70,7 +76,11 @@ class State:
     def remembering(self, name: str, **arrays: np.ndarray) -> "State":
         """This state with the memory of one solver or integrator renewed; without arrays it is forgotten."""
         memory = {key: value for key, value in self.memory.items() if key != name}
-        return replace(self, memory=memory | ({name: arrays} if arrays else {}))
+        return self.changed(memory=memory | ({name: arrays} if arrays else {}))
+
+    def changed(self, **values) -> "State":
+        """This state with other values of some of its fields."""
+        return changed(self, **values)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name, for checkpoints."""

@@ -11,6 +11,7 @@ import numpy as np
 from pliant.kernels.lanes import LANES
 from pliant.rows.joints import JointBlocks
 from pliant.rows.rolling import Rolling
+from pliant.rows.softness import carried_mobility
 from pliant.rows.table import Rows
 from pliant.rows.tilting import Tilting
 
@@ -118,7 +119,10 @@ class RowPotential:
         felt = mobility if contacts.shares is None else contacts.shares[:, None] * mobility
         numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction)
         numbers = (*numbers, mobility, loose, felt)
-        soft = (softness, *contacts[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
+        # what rigid bodies that nothing else holds carry is known by their impulses
+        bear = np.isfinite(contacts.lightest) and not joints.slices
+        given = contacts._replace(lightest=np.inf) if bear else contacts
+        soft = (softness, *given[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
         if rows.slices:
             self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
@@ -126,9 +130,24 @@ class RowPotential:
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
         self.estimate = shift[: joints.slices].copy()
         self.contacts = slice(joints.slices, rolling.first_slice)
+        if bear and rows.slices:
+            self._bear(contacts, mobility, shift)
         self.slip, self.slip_change, self.lead = None, None, 1.0
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
         self.renew()
+
+    def _bear(self, contacts, mobility: np.ndarray, impulse: np.ndarray) -> None:
+        """Make contacts as hard as what they carry asks for, by impulses (slices, 3, LANES): renewals leave much of an
+        error that sees a mobility far below that of the bodies which touch, and errors that stay from step to step are
+        the springs on which heavy things bounce and topple. None is harder than for the heaviest of all bodies, and
+        those that carry no more than a few times what touches stay as they are."""
+        state, own = self.joints.state, self.contacts
+        inverse_mass = mobility[len(state.x) :: 2, 0]
+        least = inverse_mass[inverse_mass > 0.0].min(initial=np.inf)
+        carried = carried_mobility(self.rows, self.device, impulse, state.velocity_triples(), contacts.kick)[own]
+        most = contacts.normal * np.maximum(carried, least)
+        light = self.hard[own] & (contacts.lightest * most < self.compliance[own])
+        self.compliance[own] = np.where(light, most, self.compliance[own])
 
     def evaluate(self, velocity: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """The potential [J]; impulses, slips and curvatures are kept, and its gradient is added to one (triples, 3)."""

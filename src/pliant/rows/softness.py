@@ -29,7 +29,8 @@ class ContactSoftness(NamedTuple):
 
     lightest: how much softer they may be than by the mobility of the heaviest things: what is light may carry them.
     firmness: what part of it is for contacts among rigid bodies alone: those of mechanisms, which carry much more than
-    what touches, are firm. shares (triples,): parts of their mobility that bodies have for contacts, or all.
+    what touches, are firm. shares (triples,): parts of their mobility that bodies have for contacts, or all. kick: what
+    gravity changes velocities by in a step [m/s].
     """
 
     normal: float
@@ -37,12 +38,19 @@ class ContactSoftness(NamedTuple):
     lightest: float
     firmness: float
     shares: np.ndarray | None = None
+    kick: float = 0.0
 
 
 # Of rigid bodies where the linear system is solved directly, and by iterations; and with soft bodies, where sheets and
 # solids on many contacts are met soonest by soft ones.
 FIRM_CONTACTS, LOOSE_CONTACTS = ContactSoftness(1e-2, 1e-2, 10.0, 1.0), ContactSoftness(2e-1, 5e-1, np.inf, 1.0)
 SOFT_CONTACTS, MIXED_CONTACTS = ContactSoftness(0.7, 1.0, np.inf, 1.0), ContactSoftness(0.1, 0.1, np.inf, 0.01)
+# ... and in steps of bounded cost, which renew impulses hardly ever.
+BOUNDED_CONTACTS = ContactSoftness(0.5, 0.5, np.inf, 1.0)
+
+# How many times the speed with which things move against each other counts, beside that of a kick, where what a contact
+# carries is told from its impulse: hard contacts are for what rests, and many kinks for what tumbles.
+TUMBLING = 10.0
 
 # Contacts of sheets are softer along their normals by the square root of what stretching adds to the inertia of a node
 # in a step, in parts of so much of it, up to a factor: across, where mostly something touches them, they move far more
@@ -53,10 +61,20 @@ LITTLE_STRETCHING, SOFTEST = 160.0, 5.0
 
 def contact_softness(model, h: float, given: ContactSoftness) -> ContactSoftness:
     """Softness of contacts in a step of h [s]: the one given, or where all soft bodies are sheets a softer one."""
+    given = given._replace(kick=h * model.acceleration_bound)
     if not model.elements.only_sheets:
         return given
     added = h * float(np.median((h * model.node_stiffness + model.node_damping) / model.node_mass))
     return given._replace(normal=given.normal * min(max(added / LITTLE_STRETCHING, 1.0) ** 0.5, SOFTEST))
+
+
+def carried_mobility(rows, device, impulse: np.ndarray, velocity: np.ndarray, kick: float) -> np.ndarray:
+    """The mobilities (slices, 1, LANES) [1/kg] of what contacts carry, by impulses (slices, 3, LANES) [N s] so far: of
+    all that rests on a light body, not of that body. velocity (triples, 3): before the step."""
+    rate = np.empty(impulse.shape)
+    device.rows.row_rates(rows.start, rows.triples, rows.jacobian, velocity, rate)
+    speed = kick + TUMBLING * np.sqrt((rate * rate).sum(axis=1, keepdims=True))
+    return speed / np.maximum(impulse[:, :1], 1e-300)
 
 
 def contact_shares(model) -> np.ndarray | None:

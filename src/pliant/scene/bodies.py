@@ -27,12 +27,12 @@ from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
 from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
-from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions
+from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions, check_thickness
 from pliant.scene.faces import Faces
 from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
 from pliant.scene.selections import Selection, as_selection
-from pliant.scene.shapes import HEAVIEST, LIGHTEST, ONE_OF_SHAPES, SHAPES, WITHOUT_MASS, Shape, inertia_matrix
+from pliant.scene.shapes import HEAVIEST, LIGHTEST, ONE_OF_SHAPES, SHAPES, WITHOUT_MASS, Mesh, Shape, inertia_matrix
 
 
 @dataclass(eq=False, kw_only=True)
@@ -135,13 +135,9 @@ class Soft(Placement):
 
     def set_thickness(self, thickness: float | None) -> None:
         """Say the thickness [m] of the layer around the body; layers on opposite sides must not meet inside it."""
-        allowed = float(np.ptp(self.mesh.points, axis=0).min()) / 2
         thickness = optional_number(thickness, "thickness", low=0, open_low=True)
-        if thickness is not None and thickness > allowed:
-            raise SceneError(
-                f"thickness of soft body {self.name!r} must be at most {allowed:g} m, half of the smallest extent of "
-                f"its mesh, got {thickness:g}"
-            )
+        if thickness is not None:
+            check_thickness(thickness, self.mesh.points, f"soft body {self.name!r}")
         self.put(thickness=thickness)
 
     @cached_property
@@ -298,6 +294,10 @@ class Rigid(Placement):
         self.mass = optional_number(self.mass, "mass", low=0, open_low=True)
         self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)
         self._check_mass()
+        if isinstance(self.shape, Mesh) and self.thickness is not None:
+            check_thickness(
+                self.thickness, self.shape.surface.points, f"rigid body {self.name!r}" if self.name else "a mesh"
+            )
 
     def check_again(self) -> None:
         self.__post_init__()

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from pliant.checks import flag, instance, optional_number, whole
+from pliant.errors import SceneError
 from pliant.scene.sealed import Sealed
 
 ALL_GROUPS = 2**63 - 1
@@ -94,3 +97,13 @@ class ContactRule:
             return "they do not collide"
         said = {"friction": self.friction, "restitution": self.restitution}
         return ", ".join(f"{key} {value:g}" for key, value in said.items() if value is not None)
+
+
+def check_thickness(thickness: float, points: np.ndarray, whose: str) -> None:
+    """Refuse layers [m] around a mesh of points (n, 3) that would meet inside it."""
+    allowed = float(np.ptp(points, axis=0).min()) / 2
+    if thickness > allowed:
+        raise SceneError(
+            f"thickness of {whose} must be at most {allowed:g} m, half of the smallest extent of its mesh, got "
+            f"{thickness:g}"
+        )

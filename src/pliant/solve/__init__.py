@@ -1,5 +1,5 @@
 """Solvers: each takes the model, the state and the rows, and returns the new velocity and an `info`."""
 
-from pliant.solve.options import SOLVERS, Dual, Explicit, Linear, Mixed, Newton, Xpbd
+from pliant.solve.options import SOLVERS, Bounded, Dual, Explicit, Linear, Mixed, Newton, Xpbd
 
-__all__ = ["SOLVERS", "Dual", "Explicit", "Linear", "Mixed", "Newton", "Xpbd"]
+__all__ = ["SOLVERS", "Bounded", "Dual", "Explicit", "Linear", "Mixed", "Newton", "Xpbd"]

@@ -10,8 +10,9 @@ from pliant.solve.explicit import ExplicitSolver
 from pliant.solve.linear import LinearSolver
 from pliant.solve.mixed import MixedSolver
 from pliant.solve.mixed_kkt import refuse_beyond_kkt
+from pliant.solve.newton.bounded import BoundedSolver, refuse_beyond_bounded
 from pliant.solve.newton.solver import NewtonSolver
-from pliant.solve.options import Dual, Explicit, Linear, Mixed, Newton, Xpbd
+from pliant.solve.options import Bounded, Dual, Explicit, Linear, Mixed, Newton, Xpbd
 from pliant.solve.resident.make import make_resident
 from pliant.solve.resident.refusals import refuse_beyond_cuda
 from pliant.solve.xpbd import XpbdSolver
@@ -28,6 +29,8 @@ def make_solver(options, model, state, dtype: str):
         return make_resident(options, model, state, dtype)
     if isinstance(options, Newton):
         return NewtonSolver(options, model, state)
+    if isinstance(options, Bounded):
+        return BoundedSolver(options, model, state)
     if isinstance(options, Mixed):
         return MixedSolver(options, model, state)
     if isinstance(options, Dual):
@@ -46,6 +49,8 @@ def check_solver(options, model) -> None:
     _refuse_rods(options, model)
     if isinstance(options, Newton):
         _refuse_flow(model)
+    elif isinstance(options, Bounded):
+        refuse_beyond_bounded(model)
     elif isinstance(options, Mixed):
         _refuse_beyond_mixed(options, model)
     elif isinstance(options, Dual):

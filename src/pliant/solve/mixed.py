@@ -9,6 +9,7 @@ follow. What the iterations converge to is the answer of implicit Euler.
 import numpy as np
 
 from pliant.elements.mixed import MixedPotential
+from pliant.elements.potential import ElementPotential
 from pliant.solve.info import Info
 from pliant.solve.mixed_kkt import KktSystem
 from pliant.solve.newton.criteria import LARGEST_IMBALANCE, StaticCriterion, StepCriterion
@@ -18,7 +19,7 @@ from pliant.solve.newton.primal_system import DIRECT_WORK, MOST_TRIPLES
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import Problem, Solution
-from pliant.solve.residual import residual
+from pliant.solve.residual import implicit_forces, residual
 
 # Part of the residual that global systems leave: where others follow, and where there is only one, relative to the
 # tolerance and at least and at most.
@@ -54,6 +55,7 @@ class MixedSolver(NewtonSolver):
         self.kkt = KktSystem(model, self.elements, self.system.free) if options.system == "kkt" else None
         self.assembled = False  # whether there is a matrix of this step without rows,
         self.coarse = False  # and a coarse level of its preconditioner
+        self.law = None  # the elements' potential by their laws, made when it is first asked
         self.expanded = None  # the stretches (point groups, 9, LANES) at which the laws of bodies were expanded
 
     def solve(self, problem: Problem) -> Solution:
@@ -86,6 +88,12 @@ class MixedSolver(NewtonSolver):
             self.kkt = self.kkt and KktSystem(problem.model, self.elements, self.system.free)
         return super()._potential(problem)
 
+    def _law_forces(self, problem: Problem, solution: Solution) -> np.ndarray:
+        """What elements pull at nodes with (n, 3) [N] by the law itself, not by its expansion."""
+        if self.law is None or self.law.elements is not problem.model.elements:
+            self.law = ElementPotential(problem.model.elements, problem.model.node_count)
+        return implicit_forces(self.law, problem, solution)
+
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
         """Start from stretches (point groups, 9, LANES), or from those that there are."""
         self.assembled = self.coarse = False
@@ -109,7 +117,9 @@ class MixedSolver(NewtonSolver):
                 info.converged = True
                 break
         solution = self._solution(problem, potential, u, info)
-        solution.internal = None  # the law is asked, not its expansion
+        if self.elements.alternates:
+            measured = not np.isnan(info.imbalance)
+            solution.internal = None if measured else self._law_forces(problem, solution)
         stretch = self.elements.stretches()
         solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
         self.expanded = None if potential.tangled.any() else stretch
@@ -207,6 +217,8 @@ class MixedSolver(NewtonSolver):
         info.iterations += found.iterations
         info.newton_iterations += found.newton_iterations
         info.unsettled, self.met, self.unmet = found.unsettled, found.converged, self.unmet + (not found.converged)
+        if self.met and not self.elements.alternates:
+            return u, 0.0
         return u, self.system.quadratic(self.system.free * (u - start))
 
     def _touched(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:
@@ -225,7 +237,8 @@ class MixedSolver(NewtonSolver):
         if not criterion.estimates or not self.met:
             return small and self.met
         solution = potential.solution(u, info)
-        solution.internal = None
+        if self.elements.alternates:
+            solution.internal = self._law_forces(potential.problem, solution)
         info.imbalance = residual(potential.problem, solution, "implicit")
         return info.imbalance <= (LARGEST_IMBALANCE if small else self.mixed.tolerance)
 

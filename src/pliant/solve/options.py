@@ -85,6 +85,30 @@ class Newton(Checked):
 
 
 @dataclass(frozen=True)
+class Bounded(Checked):
+    """Newton's method with a bound on what a step costs, for soft bodies and sheets in real time.
+
+    iterations: linear systems of a step, each with the elements as they lie then; products: most products with their
+    matrices in a step, by conjugate gradients. Contacts are those foreseen at the start of a step, and looked for once;
+    nodes that would pass through something on their way are held back. No step is taken again in parts. A step lowers
+    the same potential as one of Newton's method, and never ends with more energy than it begins with, but is as near
+    to the minimum as its cost allows: `info.converged` and `info.imbalance` say how near.
+    """
+
+    iterations: int = 1
+    products: int = 24
+
+    def __post_init__(self):
+        self.clean("iterations", whole, low=1, high=MOST)
+        self.clean("products", whole, low=1, high=MOST)
+        if self.products < self.iterations:
+            raise SceneError(
+                f"Bounded products must be at least its iterations, {self.iterations}, each of which takes one; got "
+                f"{self.products}"
+            )
+
+
+@dataclass(frozen=True)
 class Mixed(Checked):
     """Mixed variational steps (T): positions, stretches and rotations of elements in turn; any law, stiff or soft.
 
@@ -171,4 +195,12 @@ class Xpbd(Checked):
         self.clean("compliance", choice, ("material", "none"))
 
 
-SOLVERS = {"newton": Newton, "mixed": Mixed, "dual": Dual, "linear": Linear, "explicit": Explicit, "xpbd": Xpbd}
+SOLVERS = {
+    "newton": Newton,
+    "mixed": Mixed,
+    "dual": Dual,
+    "linear": Linear,
+    "explicit": Explicit,
+    "xpbd": Xpbd,
+    "bounded": Bounded,
+}

@@ -1,6 +1,6 @@
 """What a step asks of a solver, and what a solver answers."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
+from pliant.records import changed
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
 from pliant.rows.rolling import Rolling, no_rolling
@@ -55,7 +56,7 @@ class StepRows:
         """Other contacts, their rows, and the place of each in these, and their torques."""
         joints = self.table.between(0, self.joint_slices)
         table, index = concatenate([joints, rows]), index + joints.friction.size * 3
-        return replace(self, table=table, contacts=contacts, contact_index=index, rolling=rolling.shifted(joints))
+        return changed(self, table=table, contacts=contacts, contact_index=index, rolling=rolling.shifted(joints))
 
     @property
     def equalities(self) -> Rows:
@@ -69,7 +70,7 @@ class StepRows:
 
     def with_joints(self, elements: ElementRows, joints: Rows, compliance: np.ndarray) -> "StepRows":
         """Elements and equalities elsewhere, these with another compliance (slices, 3, LANES), and no other rows."""
-        return replace(self, elements=elements, table=replace(joints, compliance=compliance))
+        return changed(self, elements=elements, table=changed(joints, compliance=compliance))
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,8 @@ class Problem:
 
     def with_rows(self, rows: StepRows) -> "Problem":
         """The same step with other rows."""
-        problem = replace(self, rows=rows)
-        problem.__dict__.update({name: self.__dict__[name] for name in ("before", "mass") if name in self.__dict__})
-        problem.__dict__["started"] = self.started
-        return problem
+        known = {name: self.__dict__[name] for name in ("before", "mass") if name in self.__dict__}
+        return changed(self, rows=rows, started=self.started, **known)
 
     @cached_property
     def started(self) -> Contacts:
@@ -118,6 +117,7 @@ class Solution:
     gradient, where the solver has just evaluated them. joint_rate (joint slices, 3, LANES): rates of joints that are
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
+    apart: whether nothing passes through anything on its way.
     """
 
     u: np.ndarray
@@ -132,6 +132,7 @@ class Solution:
     table: Rows | None = None
     rows: StepRows | None = None
     predicted: np.ndarray | None = None
+    apart: bool = False
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:

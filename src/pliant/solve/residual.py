@@ -59,15 +59,21 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
 
 def _internal_forces(problem: Problem, solution: Solution, equations: str) -> np.ndarray:
     """f(u) (n, 3) [N] of the elements, with the sign of a gradient."""
-    model, state, h = problem.model, problem.state, problem.h
+    model, h = problem.model, problem.h
     if solution.internal is not None:
         return solution.internal
     n, potential = model.node_count, ElementPotential(model.elements, model.node_count)
     if not potential.count or equations == "explicit":
         return np.zeros((n, 3))
-    v, elements = np.ascontiguousarray(solution.u[:n]), problem.rows.elements
     if equations == "warped":
-        return potential.warped_step(elements, v, h) / h
+        return potential.warped_step(problem.rows.elements, np.ascontiguousarray(solution.u[:n]), h) / h
+    return implicit_forces(potential, problem, solution)
+
+
+def implicit_forces(potential: ElementPotential, problem: Problem, solution: Solution) -> np.ndarray:
+    """Forces (n, 3) [N] of elements where a step leads, with the sign of a gradient, by their potential."""
+    model, state, h, elements = problem.model, problem.state, problem.h, problem.rows.elements
+    n, v = model.node_count, np.ascontiguousarray(solution.u[: model.node_count])
     potential.take_plastic(elements.plastic)
     potential.take_laws(solution.tangled)
     potential.take_bodies(state)

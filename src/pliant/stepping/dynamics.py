@@ -1,7 +1,5 @@
 """Prediction and integration: what happens before and after the solve (theory section 1)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from pliant.checks import at_time
@@ -13,6 +11,8 @@ from pliant.solve.problem import Prediction, Problem, Solution, kept_impulses
 
 # How much more energy than its turning and its spin before the spin of a body in joints may have after a step.
 EXCESS = 1.01
+# Bodies from which on threads share them.
+MANY = 4096
 
 
 def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
@@ -37,7 +37,8 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     for i, velocity, angular_velocity in model.driven:
         linear[i], spin[i] = at_time(velocity, end), at_time(angular_velocity, end)
     momentum, mid, inverse_inertia = np.zeros((b, 3)), np.zeros((b, 3)), np.zeros((b, 6))
-    model.device.rigid.predict_bodies(
+    predict_bodies = model.device.many_bodies.predict_many if b >= MANY else model.device.rigid.predict_bodies
+    predict_bodies(
         model.body_mass,
         model.body_inertia,
         model.static,
@@ -90,7 +91,8 @@ def integrate(problem: Problem, solution: Solution) -> State:
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
     late = np.zeros_like(turn) if solution.late_torque is None else solution.late_torque
     kernels = model.device.rigid
-    kernels.integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
+    integrate_bodies = model.device.many_bodies.integrate_many if len(turn) >= MANY else kernels.integrate_bodies
+    integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
     if solution.late_torque is not None:
         earlier = (state.body_rotation, state.body_angular_velocity)
         kernels.calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
@@ -98,8 +100,7 @@ def integrate(problem: Problem, solution: Solution) -> State:
     body_position = state.body_position + h * body_velocity
     angles = model.joints.free.after(state.pose, u, h, (x, body_position, rotation))
     pose = (angles, x, body_position, rotation)
-    return replace(
-        state,
+    return state.changed(
         time=state.time + h,
         step=state.step + 1,
         x=x,

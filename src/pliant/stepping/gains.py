@@ -5,8 +5,6 @@ have begun, and its angular momentum, whose impulses act where the step begins, 
 where it ends.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
@@ -41,7 +39,7 @@ def without_gains(problem: Problem, solution: Solution, new: State) -> State:
         most = EXCESS * np.maximum(turning, before)
         given = max(given, float((after - most).sum(where=after > most)))
         spin = np.where((after > most)[:, None], turn, new.body_angular_velocity)
-        new = replace(new, body_angular_velocity=spin)
+        new = new.changed(body_angular_velocity=spin)
     if given > 0.0:
         solution.info.straying = max(solution.info.straying, given / (GAIN * max(motion, 1e-300)))
     return new

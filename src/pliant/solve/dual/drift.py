@@ -48,26 +48,29 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
     meant, measure = _meant(problem, solution), _measures(problem)
     tolerated, large_gap, stuck = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP, STUCK))
     rigid = blocks.rigid | blocks.rigid_limits
-    gap = _relative(blocks, _apart(blocks, error, meant), measure)
-    large = _relative(blocks, _apart(blocks, error, meant), np.where(measure < np.inf, blocks.reach, np.inf)) / STRAYED
+    apart = _apart(blocks, error, meant)
+    size = _sizes(blocks, apart)
+    gap, large = _largest(size, measure), _largest(size, np.where(measure < np.inf, blocks.reach, np.inf)) / STRAYED
     for _ in range(MAX_PROJECTIONS):
         if not gap > tolerated:
             break
         before = gap
         for own in _weighings(problem):
-            move, used = solver.close_gaps(own, state, _to_close(blocks, rows, _apart(blocks, error, meant), h))
+            move, used = solver.close_gaps(own, state, _to_close(blocks, rows, apart, h))
             moved = _displaced(model, state, h * move)
             found = _rows_at(blocks, moved, h)
             info.drift_iterations += used
-            gap = _relative(blocks, _apart(blocks, found[1], meant), measure)
+            left = _apart(blocks, found[1], meant)
+            size = _sizes(blocks, left)
+            gap = _largest(size, measure)
             if gap <= CLOSING * before:
                 break
         large = max(large, _pushed(problem, h * move) / OPEN)
-        state, (rows, error) = moved, found
+        state, (rows, error), apart = moved, found, left
         if gap > CLOSING * before and _open_by(blocks, error) <= stuck:
             break
         measure = np.where(rigid, large_gap / tolerated * blocks.reach, measure)
-        gap = _relative(blocks, _apart(blocks, error, meant), measure)
+        gap = _largest(size, measure)
     info.straying = max(large, _open_by(blocks, error) / OPEN)
     return state
 
@@ -118,6 +121,8 @@ def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
 def _meant(problem: Problem, solution: Solution) -> np.ndarray:
     """Errors (slices, 3, LANES) that joints have at the end of the step by their rates: none of rigid ones."""
     rows, blocks = problem.rows, problem.model.joints
+    if blocks.rigid.all():
+        return np.zeros_like(rows.error)
     table, rate = rows.table.between(0, rows.joint_slices), solution.joint_rate
     if rate is None:
         rate = np.empty(table.target.shape)
@@ -131,6 +136,8 @@ def _measures(problem: Problem) -> np.ndarray:
     """What the gaps of every block (n,) are measured by: the arms of rigid joints; of springs less, as their energy
     grows beside that of a motion by as much in the step; nothing of soft ones, of soft limits and of motors."""
     blocks, table = problem.model.joints, problem.rows.table.between(0, problem.rows.joint_slices)
+    if blocks.rigid.all():
+        return blocks.reach
     mobility = np.empty(table.target.shape)
     geometry, row_mobilities = (table.start, table.triples, table.jacobian), problem.model.device.table.row_mobilities
     row_mobilities(*geometry, problem.prediction.inverse_mass, mobility)
@@ -141,9 +148,14 @@ def _measures(problem: Problem) -> np.ndarray:
     return np.where(blocks.rigid | blocks.rigid_limits, blocks.reach, springs)
 
 
-def _relative(blocks, gap: np.ndarray, measure: np.ndarray) -> float:
-    """The largest gap (slices, 3, LANES) of blocks relative to their measures (n,)."""
-    size = np.linalg.norm(gap[blocks.slice, :, blocks.lane], axis=1)
+def _sizes(blocks, gap: np.ndarray) -> np.ndarray:
+    """How large the gaps (slices, 3, LANES) of blocks (n,) are."""
+    own = gap.transpose(0, 2, 1)[blocks.slice, blocks.lane]
+    return np.sqrt(own[:, 0] ** 2 + own[:, 1] ** 2 + own[:, 2] ** 2)
+
+
+def _largest(size: np.ndarray, measure: np.ndarray) -> float:
+    """The largest gap relative to its measure, both (n,)."""
     return float((size / measure).max(initial=0.0))
 
 
@@ -164,7 +176,7 @@ def _open_by(blocks, error: np.ndarray) -> float:
     """The largest error of rigid joints relative to their reach, or overrun of a rigid limit [rad]."""
     limits = blocks.rigid_limits
     overrun = -error[blocks.slice[limits], :2, blocks.lane[limits]].min(initial=0.0)
-    return max(_relative(blocks, error, np.where(blocks.rigid, blocks.reach, np.inf)), float(overrun))
+    return max(_largest(_sizes(blocks, error), np.where(blocks.rigid, blocks.reach, np.inf)), float(overrun))
 
 
 def _displaced(model, state: State, move: np.ndarray) -> State:

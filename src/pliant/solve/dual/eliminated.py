@@ -4,7 +4,8 @@ Elements and joints have no bounds, so their impulses are known functions of the
 (theory section 2): A (u - u*) = J^T R^-1 (b - J u*) with A = M + J^T R^-1 J over elements and joints, A = M + h (h +
 beta) K_R for elements alone. It is the change that is solved for: A is as exact as its largest numbers, which of a
 stiff body are far above its mass, so what leaves stiffness at rest must not pass through it. What is left for MPRGP
-are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, exact however stiff.
+are contacts, on J A^-1 J^T + R. By Woodbury's identity it is the same problem, exact however stiff. Joints alone are
+solved for their impulses, (J M^-1 J^T + R) lambda = b - J u*, where that costs less.
 """
 
 import numpy as np
@@ -19,7 +20,14 @@ from pliant.linalg.connectivity import block_pairs, lower_pairs
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows, entry_pairs
-from pliant.solve.dual.gaps import ELASTIC_REGULARIZATION, FACTOR_GAPS, GapFactors, softened, stiff_elements
+from pliant.solve.dual.gaps import (
+    ELASTIC_REGULARIZATION,
+    FACTOR_GAPS,
+    FACTOR_REGULARIZATION,
+    ImpulseGaps,
+    softened,
+    stiff_elements,
+)
 from pliant.solve.dual.solver import CONDITION, DualSolver, row_count
 from pliant.solve.info import Info
 from pliant.solve.options import Dual
@@ -36,8 +44,7 @@ class EliminatedSolver(DualSolver):
 
     def __init__(self, options: Dual, model, state):
         super().__init__(options, model, np.float64)
-        every = joint_rows.structure(model.joints, state)
-        joints = every.between(0, model.joints.equality_slices)
+        joints = joint_rows.structure(model.joints, state).between(0, model.joints.equality_slices)
         self.joint_pairs = entry_pairs(joints)
         elements = model.elements.without_springs
         self.potential = ElementPotential(elements, model.node_count)
@@ -52,11 +59,7 @@ class EliminatedSolver(DualSolver):
         self.element_index = np.full((len(nodes), len(pairs), LANES), -1, np.int64)
         for k, (i, j) in enumerate(pairs):
             self.element_index[:, k][there] = self._signed_index(nodes[:, i][there], nodes[:, j][there])
-        self.gaps = GapFactors(model.device, every, model.triple_count)
         self.values, self.factor = np.empty((len(self.pattern.row), 3, 3)), None
-        self.free = np.ones((model.triple_count, 3))
-        self.free[: model.node_count] = model.free
-        self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
 
     def _signed_index(self, first, second) -> np.ndarray:
         """Stored block of each pair of triples; -2 - index when it is stored transposed."""
@@ -68,6 +71,9 @@ class EliminatedSolver(DualSolver):
         model, prediction, rows, h = problem.model, problem.prediction, problem.rows, problem.h
         joints, contacts = rows.equalities, rows.bounded
         weight = self._joint_weight(joints, prediction)
+        only_joints = joints.slices and not (self.elements.count or contacts.slices)
+        if only_joints and isinstance(self._gap_factors(problem.state), ImpulseGaps):
+            return self._solve_joints(problem, 1 / weight)
         self.factor, values, right = self._primal(model, prediction, rows, weight, h)
         change = right.copy()
         self.device.linalg.block_ldl.solve_factored(self.factor, change)
@@ -83,12 +89,26 @@ class EliminatedSolver(DualSolver):
         self.device.rows.row_impulses(*table, weight, u, impulse[:joint_size])
         return Solution(u, impulse.reshape(rows.table.target.shape), info)
 
+    def _solve_joints(self, problem: Problem, compliance: np.ndarray) -> Solution:
+        """The same where there is nothing but joints, whose impulses are fewer than velocities."""
+        prediction, rows = problem.prediction, problem.rows.table
+        rate, geometry = np.empty(rows.target.shape), (rows.start, rows.triples, rows.jacobian)
+        self.device.rows.row_rates(*geometry, prediction.u, rate)
+        right = rows.target - rate
+        impulse = self.gaps.impulses(rows, compliance, prediction.inverse_mass, right)
+        change = self.gaps.moved(rows, impulse, prediction.inverse_mass)
+        self.device.rows.row_rates(*geometry, change, rate)
+        left, size = rate + compliance * impulse - right, float(np.sum(right * right))
+        residual = float(np.sqrt(np.sum(left * left) / (size if size else 1.0)))
+        info = Info("dual eliminated", 0, residual, rows=row_count(self.device, rows))
+        return Solution(prediction.u + change, impulse, info)
+
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and solves (one);
         stiff elements resist as in the step."""
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
         if not (self.elements.count and stiff_elements(problem)):
-            return self.gaps.close_gaps_by_factor(rows, inverse_mass)
+            return self._gap_factors(state).close_gaps_by_factor(rows, inverse_mass, FACTOR_REGULARIZATION)
         rows = rows.between(0, model.joints.equality_slices)
         _, compliance = softened(self.device, rows, inverse_mass, ELASTIC_REGULARIZATION)
         here = problem.rows.with_joints(ElementRows(model.elements, state.x, state.plastic_strain), rows, compliance)

@@ -3,9 +3,11 @@
 import numpy as np
 
 from pliant.kernels.device import Device
+from pliant.kernels.lanes import LANES
 from pliant.kernels.operators import no_friction
 from pliant.linalg.block_ldl import BlockPattern, factor
 from pliant.rows.table import Rows, entry_pairs
+from pliant.solve.dual.row_factors import Meetings, RowFactors
 from pliant.solve.problem import Problem
 
 # Gaps of joints are closed to this part of themselves; redundant joints make more neither possible nor useful.
@@ -19,6 +21,9 @@ ELASTIC_REDUCTION, ELASTIC_REGULARIZATION, ELASTIC_PRODUCTS = 1e-4, 1e-5, 1000
 STIFF = 1e4
 # What springs get, so that even the stiffest have an answer.
 LEAST_SOFTNESS = 1e-9
+# Meetings of joints at bodies, over pairs of what a joint holds together, from which on gaps are closed by velocities
+# without looking at impulses: the joints of one body all have to do with each other.
+MOST_MEETINGS = 3.0
 
 
 def close_joint_gaps(device: Device, operator, rows: Rows, elastic: bool) -> tuple[np.ndarray, int]:
@@ -56,8 +61,26 @@ def softened(
     return diagonal, rows.compliance + soft * diagonal
 
 
-class GapFactors:
-    """Closes gaps in one solve: dx = (M + J^T W J)^-1 J^T W b, W = 1 / R, which is M^-1 J^T (J M^-1 J^T + R)^-1 b.
+def gap_factors(device: Device, joints: Rows, moves: np.ndarray) -> "VelocityGaps | ImpulseGaps":
+    """What closes the gaps of joints at least cost: by velocities or by impulses; moves (n,): triples that do."""
+    by_velocities, meetings = VelocityGaps(device, joints, len(moves)), Meetings(joints, moves)
+    if len(meetings.first) > MOST_MEETINGS * len(by_velocities.first):
+        return by_velocities
+    by_impulses = ImpulseGaps(device, meetings, joints.slices * LANES)
+    return min(by_impulses, by_velocities, key=lambda gaps: gaps.pattern.work())
+
+
+class ImpulseGaps(RowFactors):
+    """Closes gaps in one solve: dx = M^-1 J^T (J M^-1 J^T + R)^-1 b."""
+
+    def close_gaps_by_factor(self, rows: Rows, inverse_mass, softness: float) -> tuple[np.ndarray, int]:
+        """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of joints, and solves (one)."""
+        compliance = softened(self.device, rows, inverse_mass, softness)[1]
+        return self.moved(rows, self.impulses(rows, compliance, inverse_mass, rows.target), inverse_mass), 1
+
+
+class VelocityGaps:
+    """The same as dx = (M + J^T W J)^-1 J^T W b, W = 1 / R.
 
     The factors are of joints where they are now and of masses alone, so their pattern is that of the joints. (Those of
     the step will not do: its joints were where the bodies have turned from, and its R is too small for what redundant
@@ -74,9 +97,9 @@ class GapFactors:
         self.diagonal_blocks = pattern.find(every, every)[0]
         self.values, self.factor = np.empty((len(pattern.row), 3, 3)), None
 
-    def close_gaps_by_factor(self, rows: Rows, inverse_mass) -> tuple[np.ndarray, int]:
+    def close_gaps_by_factor(self, rows: Rows, inverse_mass, softness: float) -> tuple[np.ndarray, int]:
         """Displacement of the triples (n + 2 b, 3) that closes the gaps -target of joints, and solves (one)."""
-        weight = 1 / softened(self.device, rows, inverse_mass, FACTOR_REGULARIZATION)[1]
+        weight = 1 / softened(self.device, rows, inverse_mass, softness)[1]
         kernels, pattern, values = self.device, self.pattern, self.values
         values[:] = 0.0
         values[self.diagonal_blocks] = kernels.linalg.triples.inverse_blocks(inverse_mass)

@@ -9,12 +9,16 @@ from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.kernels.operators import Friction, SystemOperator
 from pliant.linalg.operators import rows_only
+from pliant.rows import joints as joint_rows
 from pliant.rows.softness import joint_softness
 from pliant.rows.table import Rows
 from pliant.solve.dual.gaps import (
     ELASTIC_REGULARIZATION,
     GAP_REGULARIZATION,
+    ImpulseGaps,
+    VelocityGaps,
     close_joint_gaps,
+    gap_factors,
     softened,
     stiff_elements,
 )
@@ -27,6 +31,9 @@ POWER_ITERATIONS = 15  # BV 3.7
 # that rounding in float64 and in float32 admits; and what energy the square of a scaled gradient is at least taken for:
 # that of a problem of this condition.
 SETTLED, LEAST_TOLERANCE, CONDITION = 50.0, {8: 1e-12, 4: 1e-6}, 30.0
+# Multiplications of blocks, over blocks of joints, up to which a factorisation closes gaps; the products of iterations
+# cost as much.
+CHEAP_FACTORS = 20
 
 
 class DualSolver:
@@ -39,6 +46,10 @@ class DualSolver:
         self.elements = RowElements.of(model.elements)
         self._choose(model, options, dtype)
         self.gradients = self.elements.gradients.astype(dtype)
+        self.free = np.ones((model.triple_count, 3))
+        self.free[: model.node_count] = model.free
+        self.free[model.node_count :] = np.repeat(~model.static, 2)[:, None]
+        self.joints, self.gaps = model.joints, None  # and what closes their gaps, made when there are any
 
     def _choose(self, model, options: Dual, dtype) -> None:
         self.device, self.options, self.dtype = model.device, options, np.dtype(dtype)
@@ -215,10 +226,19 @@ class DualSolver:
         rounding = np.finfo(self.dtype).eps ** 2 * quadratic_diagonal(mass, predicted)
         return kick + quadratic_diagonal(mass, change.astype(np.float64)) + rounding
 
+    def _gap_factors(self, state) -> VelocityGaps | ImpulseGaps:
+        """What closes gaps by factors; state: any, where nothing else is known of joints than what they hold."""
+        if self.gaps is None:
+            structure = joint_rows.structure(self.joints, state)
+            self.gaps = gap_factors(self.device, structure, self.free.any(axis=1))
+        return self.gaps
+
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets from a state, and products it took;
         stiff elements resist as in the step."""
         elastic = self.elements.count > 0 and stiff_elements(problem)
+        if not elastic and self._gap_factors(state).pattern.work() <= CHEAP_FACTORS * rows.triples.size:
+            return self.gaps.close_gaps_by_factor(rows, problem.prediction.inverse_mass, GAP_REGULARIZATION)
         model, inverse_mass = problem.model, problem.prediction.inverse_mass
         softness = ELASTIC_REGULARIZATION if elastic else GAP_REGULARIZATION
         diagonal, compliance = softened(self.device, rows, inverse_mass, softness)

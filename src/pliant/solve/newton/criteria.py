@@ -55,7 +55,9 @@ class StepCriterion:
     def scale(self, u: np.ndarray) -> float:
         """Twice the energy [J] of the motion in this step: the measure of corrections."""
         mass, free = self.potential.mass, self.system.free
-        self.motion = self.system.quadratic(free * u) - self.square(self.potential.assembled, free * u)
+        # a turn deforms nothing, which stiffness, a first order, does not see
+        shape = free * self.potential.deforming(u)
+        self.motion = self.system.quadratic(shape) - self.square(self.potential.assembled, shape)
         return (
             self.kick
             + max(self.motion, 0.0)
@@ -79,7 +81,7 @@ class StepCriterion:
         self.found = np.inf
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
-        solution = potential.solution(u, info)
+        solution = potential.balance(u, info)
         solution.internal = solution.internal - potential.tilt_forces(len(solution.internal))
         self.found = found = residual(potential.problem, solution, "implicit")
         most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE

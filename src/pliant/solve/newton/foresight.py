@@ -5,6 +5,8 @@ line search then stops at the first few of hundreds that close. Here elements an
 open, close, stick and slide as they do; what lowers this model is a direction downhill, for the model is convex.
 """
 
+from functools import partial
+
 import numpy as np
 
 from pliant.rows.potential import RowPotential
@@ -25,14 +27,16 @@ def foreseeable(potential: Increment) -> bool:
 
 
 def foresee_contacts(
-    potential: Increment, system, point: Point, direction: np.ndarray, size: float, enough: float
+    potential: Increment, system, point: Point, direction: np.ndarray, size: float, enough: float, solve=None
 ) -> tuple[np.ndarray, int]:
     """A direction (triples, 3) from a point, where the potential was last evaluated, that meets contacts where it
     leads, from one that does not; and the products it took. size: local norm of the gradient.
 
     What lags behind of contacts is renewed there until it lags by no more than an energy `enough` [J], and with it the
     value and the gradient of the point. The system is left with the curvatures of contacts where the direction leads.
+    solve: finds corrections for right-hand sides, or says that there are to be no more.
     """
+    solve = solve or partial(system.solve, tolerance=FORCING)
     rows, joints, u = potential.row_potential, potential.row_potential.joints.slices, point.u
     smooth = point.gradient.copy()
     rows.add_impulses(smooth, first=joints)
@@ -61,9 +65,9 @@ def foresee_contacts(
             renewals, level = renewals + 1, rows.respond(u)
             lowest = rows.respond(u + there) - level + float(system.dot(smooth + 0.5 * pushed, there))
             left = _left(rows, joints, smooth + pushed, system)
-        direction, more = system.solve(-left, FORCING)
+        direction, more = solve(-left)
         products += more
-        if system.indefinite:
+        if direction is None or system.indefinite:
             break
     point.value += rows.respond(u)
     if renewals:

@@ -4,14 +4,13 @@ Phi(u) = 1/2 u^T M u - u^T M u* + E(x + h u) + damping + rows; its minimum is th
 constant that completes the square is left out: in a static solve, with h without bounds, it would drown all else.)
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rods import body_sizes
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.lanes import LANES
+from pliant.records import changed
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.rows.table import concatenate
 from pliant.rows.tilting import Tilting, no_tilting
@@ -94,7 +93,7 @@ class Increment:
         table, inverse_mass = self.problem.rows.table, self.problem.prediction.inverse_mass
         if len(tilting):
             count, table = table.slices, concatenate([table, tilting.rows])
-            self.problem = self.problem.with_rows(replace(self.problem.rows, table=table.between(0, count)))
+            self.problem = self.problem.with_rows(changed(self.problem.rows, table=table.between(0, count)))
             shift = np.concatenate([shift, np.zeros(tilting.rows.target.shape)])
         self.joints.write_into(table)
         mobilities = self._mobilities(inverse_mass) if table.slices else (inverse_mass,) * 2
@@ -147,7 +146,7 @@ class Increment:
         table, rate = rows.table, np.empty(rows.table.target.shape)
         self.device.rows.row_rates(table.start, table.triples, table.jacobian, u - self.found_at, rate)
         gap = rows.contacts.gap + self.h * rate.ravel()[rows.contact_index]
-        return replace(rows, contacts=replace(rows.contacts, gap=gap))
+        return changed(rows, contacts=changed(rows.contacts, gap=gap))
 
     def penetrates(self, u: np.ndarray, most: float) -> bool:
         """Whether velocities u would leave a contact further short of where it may end than `most`, relative to the
@@ -207,15 +206,24 @@ class Increment:
 
     def solution(self, u: np.ndarray, info: Info) -> Solution:
         """Velocities u, where the potential was evaluated last, as a solution."""
+        found = self.balance(u, info)
+        found.rows = self._rows_at(u)
+        return found
+
+    def balance(self, u: np.ndarray, info: Info) -> Solution:
+        """The same, with all that its imbalance is measured by."""
         rows = self.row_potential
-        found = {"tangled": self.tangled, "internal": self.internal_forces(u)}
+        found = {"tangled": self.tangled, "internal": self.internal_forces(u), "predicted": self.predicted}
         found["joint_rate"] = rows.joints.rate if rows.joints.slices else None
-        found["rows"], found["predicted"] = self._rows_at(u), self.predicted
         return Solution(u, rows.best_impulses(), info, **found)
 
     def along(self, u: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Velocities (triples, 3) a direction further than u; soft bodies that this turns far are turned."""
         return self.turning.along(self.x, self.h, u, direction)
+
+    def deforming(self, u: np.ndarray) -> np.ndarray:
+        """Velocities (triples, 3) that deform soft bodies as u does, without turning them far."""
+        return self.turning.deforming(self.x, self.h, u)
 
     def longest(self, direction: np.ndarray) -> float:
         """The part of a direction (triples, 3) that turns no point of a rod by more than its segments can tell."""
@@ -291,12 +299,16 @@ class Increment:
         """Diagonal blocks (triples, 3, 3) of mass, and of the stiffness with which bodies under load resist turning."""
         return self.row_potential.with_turning(self.mass)
 
-    def renew(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+    def renew(
+        self, u: np.ndarray, value: float, gradient: np.ndarray, foreseen: bool = False
+    ) -> tuple[float, np.ndarray]:
         """Bring what lags behind up to date: the rows' shifts and Coulomb's discs; Phi and its gradient at u, where
-        they were this value and gradient."""
+        they were this value and gradient. foreseen: those of joints follow the impulses that were foreseen."""
         rows, gradient = self.row_potential, gradient.copy()
         value -= rows.energy
         rows.add_impulses(gradient)
+        if foreseen:
+            rows.impulse[: rows.joints.slices] = rows.estimate
         if len(self.problem.rows.contacts) and self.elements.elements.sets:  # those of rigid bodies are hard enough
             rows.harden()
         rows.renew()

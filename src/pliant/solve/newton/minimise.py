@@ -64,19 +64,22 @@ def minimise(
             _renew_rows(potential, system)
         else:
             exact = iteration > 0 and info.residual < NEAR
-            _assemble(potential, system, exact, first=iteration == 0)
+            assemble(potential, system, exact, first=iteration == 0)
         if iteration == 0 and potential.row_potential.joints.slices:
             point = fitted(potential, system, point, lambda: _renew_rows(potential, system))
         point.gradient = point.gradient * system.free
         enough = _enough(potential, criterion, point, tolerance) if whole else np.inf
         found = _direction(potential, system, point, last, exact, enough)
-        new, factor = _line_search(potential, system, point, found)
+        new, factor = line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
             direction, more = system.solve(-point.gradient, FIRST_FORCING)
             slope = float(system.dot(point.gradient, direction))
             found = Direction(direction, slope, found.size, found.products + more, found.impulse)
-            new, factor = _line_search(potential, system, point, found)
+            new, factor = line_search(potential, system, point, found)
         point = new
+        rows = potential.row_potential
+        if system.iterates and rows.joints.slices and rows.largest_gap() > CLOSED:  # they have turned on the way
+            system.renew_rows(rows.rows, rows.curvature, joints=True)
         info.iterations += found.products
         info.newton_iterations = iteration + 1
         info.shortest_step = min(info.shortest_step, factor)
@@ -195,7 +198,7 @@ def _swept(
     return Point(u, *potential.evaluate(u))
 
 
-def _assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:
+def assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:
     """The Hessian at what was last evaluated.
 
     exact: near the answer the Hessian is taken as it is, which converges faster. first: of a step.
@@ -217,7 +220,7 @@ def _renew_rows(potential: Increment, system) -> None:
     if system.iterates:
         system.renew_rows(rows.rows, rows.curvature)
     else:
-        _assemble(potential, system, False)
+        assemble(potential, system, False)
 
 
 def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool, enough: float) -> Direction:
@@ -233,7 +236,7 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
         direction, products = system.solve(-gradient, forcing)
     slope = float(system.dot(gradient, direction))
     if exact and (system.indefinite or not (slope < 0.0 or potential.following)):
-        _assemble(potential, system, False)
+        assemble(potential, system, False)
         again = _direction(potential, system, point, last, False, enough)
         again.products += products
         return again
@@ -299,14 +302,14 @@ def _bent(
             rows.estimate = now + part * (estimate - now)
             new = Point(trial, *potential.evaluate(trial))
         most = point.value + SUFFICIENT * part * found.slope + allowance
-        bent = back_to_joints(potential, system, new, most, found, part, lambda: _assemble(potential, system, False))
+        bent = back_to_joints(potential, system, new, most, found, part, lambda: assemble(potential, system, False))
         rows.estimate = estimate
         if bent is not None:
             return bent, part
     return None, 0.0
 
 
-def _line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
+def line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
     Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is

@@ -8,7 +8,7 @@ from pliant.kernels.matrices import Augmented, BlockJacobi, RowTerms, SlicedMatr
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
-from pliant.rows.softness import LOOSE_CONTACTS, MIXED_CONTACTS, SOFT_CONTACTS
+from pliant.rows.softness import FIRM_CONTACTS, LOOSE_CONTACTS, MIXED_CONTACTS, SOFT_CONTACTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.factor_pattern import FactorPattern
 from pliant.solve.newton.library_factor import LibraryFactor
@@ -17,6 +17,9 @@ from pliant.solve.newton.library_factor import LibraryFactor
 # large a coarse level.
 DIRECT_WORK, MOST_PIECES = 25_000, 150
 MOST_TRIPLES = 20_000
+# Triples up to which systems with joints, where iterations are asked for, are iterated on in float64 and to a bound of
+# the error: so few that factors would be taken otherwise.
+MOST_EXACT = 60
 MAX_ITERATIONS = 2000
 # Rows of joints up to which they are met exactly by the preconditioner.
 MOST_STIFF_ROWS = 150
@@ -59,10 +62,9 @@ class PrimalSystem:
                 self.factors = factors
         self.library = LibraryFactor(model, joints, self.free, self.pattern, linear) if linear in LIBRARIES else None
         self.linear = "cholesky" if self.factors else "pcg" if linear == "auto" else linear
-        if self.factors and model.elements.sets and len(model.joints.family):
-            self.contact_softness = MIXED_CONTACTS
-        self.direct = self.factors is not None  # solves are cheap beside evaluations
-        dtype = np.float64 if self.factors or self.library else np.float32
+        # joints of small systems cost nothing in float64, in which what they leave free is not lost in what they hold
+        exact = self.factors or self.library or (len(model.joints.family) and self.count <= MOST_EXACT)
+        dtype = np.float64 if exact else np.float32
         self.dtype, pattern = np.dtype(dtype), self.pattern
         self.gathering = pattern.gathering(self.free)
         self.sums = np.zeros((max(len(pattern.turned), 1), 9), dtype)  # without elements nothing fills them
@@ -73,6 +75,13 @@ class PrimalSystem:
         shape = (pattern.slices, 3, LANES)
         self.work, self.x = np.empty((4, *shape), dtype), np.empty(shape, dtype)
         self.diagonals = np.empty((pattern.slices, 9, LANES), dtype)  # inverses of diagonal blocks
+        # the bound of the spectrum by which solves of small systems with joints end
+        self.proven, self.lowest = bool(exact) and self.iterates, 0.0
+        self.direct = self.factors is not None or self.proven  # solves are exact, and cheap beside evaluations
+        if self.direct and model.elements.sets and len(model.joints.family):
+            self.contact_softness = MIXED_CONTACTS
+        elif self.proven:
+            self.contact_softness = FIRM_CONTACTS
         self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
 
     def _pattern_elements(self) -> list[Connectivity]:
@@ -120,21 +129,22 @@ class PrimalSystem:
             return
         self._renew_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
 
-    def renew_rows(self, rows: Rows, curvature: np.ndarray) -> None:
-        """Take other rows and their curvatures; elements and masses stay as they were assembled."""
-        self._renew_rows(self._terms(rows, curvature))
+    def renew_rows(self, rows: Rows, curvature: np.ndarray, joints: bool = False) -> None:
+        """Take other rows and their curvatures; elements and masses stay as they were assembled. joints: those have
+        turned so far that the preconditioner should know."""
+        self._renew_rows(self._terms(rows, curvature), joints)
 
     def _terms(self, rows: Rows, curvature: np.ndarray) -> RowTerms:
         numbers = (rows.jacobian.astype(self.dtype), curvature.astype(self.dtype))
         return RowTerms(rows.start, self.offsets[rows.triples], *numbers)
 
-    def _renew_rows(self, rows: RowTerms) -> None:
+    def _renew_rows(self, rows: RowTerms, joints: bool = False) -> None:
         self._take_rows(rows)
         self.inverted = False
         if self.factors:
             self.factors.whole = False
         if not (self.library or self.factors):
-            self._precondition()
+            self._precondition(joints)
 
     @property
     def matrix(self) -> SlicedMatrix:
@@ -178,15 +188,18 @@ class PrimalSystem:
             self.device.linalg.row_diagonals.add_row_diagonals(self.acting, self.packed_free.ravel(), extra)
         return extra
 
-    def _precondition(self) -> None:
+    def _precondition(self, joints: bool = False) -> None:
         """Two levels at the start of a step; later on the coarse level stays, and the blocks are renewed, unless the
-        last solve took many iterations."""
+        last solve took many iterations. joints: their rows are renewed in it."""
         inverse = self.inverse  # renewed in place, also for a preconditioner that stays
+        self.lowest = None if self.proven else 0.0
         if self.linear in ONE_LEVEL:
             self.preconditioner = BlockJacobi(inverse)
         elif self.iterations > MANY_ITERATIONS:
             x, which, self.iterations = self.places, self._stiff_rows(), 0
             self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
+        elif joints and isinstance(self.preconditioner, Augmented):
+            self.preconditioner = self._with_joints(self.preconditioner.base, self._stiff_rows())
 
     def _two_level(self, x: np.ndarray) -> TwoLevel:
         arguments = (self.matrix, self.acting, self.packed_free, self.inverse, x)
@@ -215,14 +228,18 @@ class PrimalSystem:
         kernels.row_diagonals.add_row_diagonals(loose, free, extra)
         kernels.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, inverse)
         arguments = (self.matrix, loose, self.packed_free, inverse, x)
-        base = two_level(self.placed_pieces, self.pattern, *arguments)
-        size = len(which)
-        answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
-        kernels.augmented.augment(base, rows, which, free, answers, factors)
-        return Augmented(base, start, rows.offset, rows.jacobian, which, free, answers, factors, np.empty(size))
+        return self._with_joints(two_level(self.placed_pieces, self.pattern, *arguments), which)
 
-    def solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
-        """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations."""
+    def _with_joints(self, base: TwoLevel, which: np.ndarray) -> Augmented:
+        """Two levels without joints, and such rows (m, 3) of joints exactly."""
+        rows, free, size = self.rows, self.packed_free.ravel(), len(which)
+        answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
+        self.device.linalg.augmented.augment(base, rows, which, free, answers, factors)
+        return Augmented(base, rows.start, rows.offset, rows.jacobian, which, free, answers, factors, np.empty(size))
+
+    def solve(self, b: np.ndarray, tolerance: float, most: int = MAX_ITERATIONS) -> tuple[np.ndarray, int]:
+        """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations,
+        at most so many of those by which a system without factors is solved."""
         if self.library:
             return self._solve_library(b * self.free, tolerance)
         if self.elements.on_bodies and self.factors and self.factors.whole:
@@ -232,19 +249,33 @@ class PrimalSystem:
         # of unit size, so that no number of a float32 solve is denormal
         size = max(self.device.linalg.sliced.largest(b), 1e-300)
         right = self.pattern.pack_free(b, self.free, self.dtype, 1 / size)
-        iterations = self._conjugate_gradients(right, tolerance)
+        iterations = self._conjugate_gradients(right, tolerance, most)
         if iterations == 0 and self.indefinite and isinstance(self.preconditioner, Augmented):
             self.preconditioner = BlockJacobi(self.inverse)  # rounding has made the other one indefinite
-            iterations = self._conjugate_gradients(right, tolerance)
+            self.lowest = None if self.proven else 0.0
+            iterations = self._conjugate_gradients(right, tolerance, most)
         return size * self.pattern.unpack(self.x), iterations
 
-    def _conjugate_gradients(self, right: np.ndarray, tolerance: float) -> int:
-        """Solve for a packed right-hand side into `x`; iterations."""
+    def _conjugate_gradients(self, right: np.ndarray, tolerance: float, most: int) -> int:
+        """Solve for a packed right-hand side into `x`; iterations, at most so many."""
         terms = (self.matrix, self.acting, self.packed_free, self.preconditioner)
-        limits = (tolerance, MAX_ITERATIONS, self.parallel)
+        limits = (tolerance, most, self.parallel, self._lowest())
         iterations, _, self.indefinite = self.device.linalg.pcg.solve_pcg(*terms, right, self.x, self.work, *limits)
         self.iterations = iterations
         return iterations
+
+    def _lowest(self) -> float:
+        """A lower bound of the spectrum of the preconditioned matrix, 0 where none is asked for: what masses are of the
+        diagonal blocks of the preconditioner, to which all else of it only adds."""
+        if self.lowest is None:
+            own = self.preconditioner
+            inverse = own.base.inverse if isinstance(own, Augmented) else own.inverse
+            rows = [self.pattern.unpack(np.ascontiguousarray(inverse[:, 3 * r : 3 * r + 3])) for r in range(3)]
+            free = self.free[:, :, None] * self.free[:, None, :]
+            mass = free * self.mass + np.eye(3) * (1.0 - free)
+            ratio = np.trace(np.linalg.solve(mass, np.linalg.inv(np.stack(rows, axis=1))), axis1=1, axis2=2)
+            self.lowest = 1.0 / ratio.max(initial=1.0) if np.isfinite(ratio).all() and (ratio > 0.0).all() else 0.0
+        return self.lowest
 
     def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
         """As `solve`; but with factors simply these, which lack what contacts couple and need no positive matrix."""

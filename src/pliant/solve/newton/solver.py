@@ -8,6 +8,7 @@ from pliant.errors import SceneError
 from pliant.rows import joints as joint_rows
 from pliant.rows.softness import contact_shares, contact_softness, joint_softness
 from pliant.solve.info import Info
+from pliant.solve.newton.at_hand import load_contacts
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
 from pliant.solve.newton.factored_system import FactoredSystem
@@ -21,8 +22,9 @@ from pliant.solve.newton.turning import Turning
 from pliant.solve.options import Newton
 from pliant.solve.problem import Problem, Solution
 
-# Least part of the warm start that is tried before a start from rest.
-SHORTEST_START = 0.1
+# Least part of the warm start that is tried before a start from rest; and by what part of the square of the tolerance,
+# of the energy that outer forces give, a warm start lies above rest where nothing between the two is worth a try.
+SHORTEST_START, ABOVE_REST = 0.1, 0.1
 # The most [rad] that a start may turn a body beyond its present motion: a weld that is a full turn off fits as well.
 LARGEST_TURN = 0.5
 
@@ -48,6 +50,7 @@ class NewtonSolver:
         self.settling = Settling(model, options.tolerance) if Settling.fits(model) else None
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
+        load_contacts(model)
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of an implicit step, impulses, and what it took."""
@@ -103,12 +106,16 @@ class NewtonSolver:
         elements = problem.model.elements
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = ElementPotential(elements, problem.model.node_count)
-        contacts = contact_softness(problem.model, problem.h, self.contacts)
+        contacts = self._contact_softness(problem)
         return Increment(problem, self.elements, self.system.free, self.softness, contacts, self.turning)
+
+    def _contact_softness(self, problem: Problem):
+        """How soft contacts are in a step."""
+        return contact_softness(problem.model, problem.h, self.contacts)
 
     def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
         options = self.options
-        start = self._start(potential, start)
+        start = self._start(potential, start, ABOVE_REST * options.tolerance**2 * criterion.kick)
         return minimise(potential, self.system, start, criterion, options.tolerance, int(options.max_iterations))
 
     def _solution(self, problem: Problem, potential: Increment, u: np.ndarray, info: Info) -> Solution:
@@ -142,8 +149,9 @@ class NewtonSolver:
         answer, _ = self.system.solve(-self.system.free * (moved - held) / little, 1e-3)
         return u + answer
 
-    def _start(self, potential: Increment, u: np.ndarray) -> Point:
-        """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's.
+    def _start(self, potential: Increment, u: np.ndarray, above: float) -> Point:
+        """The warm start, or the nearest velocity on the way from rest to it whose potential is not above rest's; where
+        it is by no more than `above` [J], rest.
 
         So the elastic energy after a step is at most all energy before it, however wrong the guess. Gaps of joints do
         not count: iterations begin with closing them.
@@ -155,13 +163,13 @@ class NewtonSolver:
         point = Point(guess, *potential.evaluate(guess))
         value = point.value - potential.joint_energy
         while share > 0.0 and not (np.isfinite(value) and value <= most + ROUNDING * abs(most)):
-            share = 0.25 * share if share > SHORTEST_START else 0.0
+            share = 0.25 * share if share > SHORTEST_START and not value <= most + above else 0.0
             u = rest + share * (guess - rest)
             point = Point(u, *potential.evaluate(u))
             value = point.value - potential.joint_energy
         # pins may move far enough to invert elements
         if not np.isfinite(value) and np.all(np.isfinite(u)) and potential.tangle_the_infinite():
-            return self._start(potential, guess)
+            return self._start(potential, guess, above)
         return point
 
 

@@ -1,13 +1,12 @@
 """Contacts where a step leads: found again at the end of a step, in place of those foreseen at its start."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from pliant.collide.contacts import Contacts, joined, no_contacts, of_solids
 from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
+from pliant.records import changed
 from pliant.rows import contacts as contact_rows
 from pliant.rows.tilting import Tilting, no_tilting
 from pliant.rows.tilting import fill as fill_tilts
@@ -82,7 +81,7 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     """The problem's contacts between things of which none was found now, and those held (k,) that were not; their gaps
     as velocities that differ by `change` (triples, 3) from those at which they were found make them."""
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
-    if not len(contacts):
+    if not len(contacts) or np.array_equal(contacts.key, found.key):
         return no_contacts()
     gone = ~np.isin(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
     gone |= held & ~np.isin(contacts.key, found.key)
@@ -91,12 +90,13 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     table, rate = rows.table, np.empty(rows.table.target.shape)
     problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
     kept = contacts.these(gone)
-    return replace(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
+    return changed(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
 
 
 def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:
     """A number (k,) for each pair (k, 2) of so many things, whichever stands first."""
-    return things.min(axis=1) * count + things.max(axis=1)
+    first, second = things[:, 0], things[:, 1]
+    return np.minimum(first, second) * count + np.maximum(first, second)
 
 
 def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:
@@ -116,8 +116,7 @@ def moved(device: Device, state: State, u: np.ndarray, h: float) -> State:
     n, rotation = len(state.x), state.body_rotation.copy()
     spin = np.ascontiguousarray(u[n + 1 :: 2])
     device.rigid.turn_bodies(h * spin, rotation)
-    return replace(
-        state,
+    return state.changed(
         x=state.x + h * u[:n],
         v=u[:n],
         body_position=state.body_position + h * u[n::2],
@@ -132,6 +131,8 @@ def _allowed(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
     that of the deepest penetration between the same two things."""
     allowed = np.zeros(len(contacts))
     then = contact_rows.allowed_gaps(started, h)
+    if np.array_equal(contacts.key, started.key):
+        return then
     deep = np.flatnonzero(then < 0.0)
     if not len(deep) or not len(contacts):
         return allowed

@@ -2,11 +2,14 @@
 
 import math
 
-from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, subtract
+from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
 from pliant.jit import kernel
 from pliant.kernels.cpu.collide.solids import core_of, reach_along, rounding
 from pliant.kernels.shapes import MESH, PLANE
+
+# A little more than one, so that rounding loses no contact.
+ROUNDED = 1.0 + 1e-9
 
 
 @kernel
@@ -79,6 +82,28 @@ def closing(node, weight, body, point, normal, gap, slack, velocity, body_positi
                 speed = add(_triple(velocity, first), cross(_triple(velocity, first + 1), arm))
                 approach += (1.0 - 2.0 * side) * dot(n, speed)
         out[k] = gap[k] + 2.0 * h * (min(approach, 0.0) - h * acceleration) <= slack[k]
+
+
+@kernel
+def closing_pairs(pairs, position, velocity, spin, radius, slack, reach, h, acceleration, pairs_out, reach_out):
+    """The pairs (k, 2) of bodies, within their reaches (b,) [m] of each other, whose contacts `closing` may keep by how
+    they move against each other, and up to what gap (k,) [m]; how many. radius (b,) [m]: of balls around them, infinite
+    for planes; slack (b,) [m]: 0 for none."""
+    count = 0
+    for k in range(len(pairs)):
+        a, b = pairs[k, 0], pairs[k, 1]
+        within, gap = reach[a] + reach[b], -math.inf
+        if math.isfinite(radius[a]) and math.isfinite(radius[b]):
+            way = subtract(_triple(position, a), _triple(position, b))
+            speed = norm(subtract(_triple(velocity, a), _triple(velocity, b)))
+            speed += norm(_triple(spin, a)) * (radius[a] + within) + norm(_triple(spin, b)) * (radius[b] + within)
+            near = min(slack[a], slack[b]) if slack[a] > 0.0 and slack[b] > 0.0 else max(slack[a], slack[b])
+            within = min(within, ROUNDED * (near + 2.0 * h * (speed + h * acceleration)))
+            gap = norm(way) - radius[a] - radius[b]
+        if gap <= within:
+            pairs_out[count, 0], pairs_out[count, 1], reach_out[count] = a, b, within
+            count += 1
+    return count
 
 
 @kernel

@@ -150,27 +150,6 @@ def plane_times(manners, start, end, bodies, radius, soft_count, planes, times_i
 
 
 @kernel
-def choose_pairs(pairs, first, second, body, allowed, pairs_out, nodes_out):
-    """Those of the pairs (k, 2) of primitives, with nodes first (m, 1 or 2) and second (n, 3 or 2), that have no node
-    in common and whose bodies may touch, with their nodes (k, 4); how many."""
-    own, other, count = first.shape[1], second.shape[1], 0
-    for k in range(len(pairs)):
-        i, j = pairs[k, 0], pairs[k, 1]
-        free = allowed[body[first[i, 0]], body[second[j, 0]]]
-        for p in range(own):
-            for q in range(other):
-                free = free and first[i, p] != second[j, q]
-        if free:
-            pairs_out[count, 0], pairs_out[count, 1] = i, j
-            for p in range(own):
-                nodes_out[count, p] = first[i, p]
-            for q in range(other):
-                nodes_out[count, own + q] = second[j, q]
-            count += 1
-    return count
-
-
-@kernel
 def still_near(start, end, margin, new_start, new_end, new_margin):
     """Whether ways from new_start to new_end (n, 3) stay so close to those from start to end that points within the
     new margins (n,) [m] of them are within the old margins of these.

@@ -1,15 +1,18 @@
 """Continuous detection: until when do moving vertices, edges and triangles keep their distance."""
 
 import numpy as np
+from numba import prange
 
 from pliant.formulas.matrix3 import add, cross, dot, norm, scale, subtract
 from pliant.formulas.proximity import FACE, interval_gap, point_triangle, segment_segment
-from pliant.jit import kernel
+from pliant.jit import kernel, parallel_kernel
 
 # Advances after which the time reached is returned as it is: it is safe at any of them.
 MOST_ADVANCES = 512
 # Rounding of distances, in parts of the size of the coordinates.
 ROUNDING = 1e-14
+# Pairs that one thread takes at a time.
+CHUNK = 256
 
 
 @kernel
@@ -119,16 +122,10 @@ def _stay_apart(start, motion, own, minimum):
 
 
 @kernel
-def impact_times(nodes, own, start, end, radius, keep, slack, time_out):
-    """Times (k,) in [0, 1] up to which pairs keep their distance when all nodes move straight from start to end (n, 3).
-
-    nodes (k, 4): a vertex and a triangle (own = 1) or two edges (own = 2). Until the time returned the distance is
-    above the largest radii (n,) [m] of both sides together, or above the part `keep` of what it is at the start where
-    that is less; never later than the first time at which it is not. Unless that is 1, the part of the first gap
-    (distance less minimum) that is left then is at most `slack`. 0 if there is no gap.
-    """
+def _impacts(nodes, begin, last, own, start, end, radius, keep, slack, time_out):
+    """As `impact_times`, of pairs begin..last."""
     at, motion = np.empty((4, 3)), np.empty((4, 3))
-    for k in range(len(nodes)):
+    for k in range(begin, last):
         origin, mean = _place(start, nodes[k, 0], (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0)
         for i in range(4):
             p = _place(start, nodes[k, i], origin)
@@ -147,6 +144,22 @@ def impact_times(nodes, own, start, end, radius, keep, slack, time_out):
                 second = max(second, radius[nodes[k, i]])
         apart = _stay_apart(at, motion, own, first + second)
         time_out[k] = 1.0 if apart else _impact(at, motion, own, first + second, keep, slack)
+
+
+@parallel_kernel
+def impact_times(nodes, own, start, end, radius, keep, slack, time_out):
+    """Times (k,) in [0, 1] up to which pairs keep their distance when all nodes move straight from start to end (n, 3).
+
+    nodes (k, 4): a vertex and a triangle (own = 1) or two edges (own = 2). Until the time returned the distance is
+    above the largest radii (n,) [m] of both sides together, or above the part `keep` of what it is at the start where
+    that is less; never later than the first time at which it is not. Unless that is 1, the part of the first gap
+    (distance less minimum) that is left then is at most `slack`. 0 if there is no gap.
+    """
+    count = len(nodes)
+    for chunk in prange((count + CHUNK - 1) // CHUNK):
+        _impacts(
+            nodes, chunk * CHUNK, min(chunk * CHUNK + CHUNK, count), own, start, end, radius, keep, slack, time_out
+        )
 
 
 @kernel

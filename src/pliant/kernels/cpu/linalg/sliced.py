@@ -97,14 +97,15 @@ def fill_slices(gathering, start, sums, mass, values_out):
 def multiply_slices(first, last, start, column, values, flat, out):
     """out (slices, 3, LANES) = A x for slices first..last; flat: x as one line of numbers."""
     total, x = np.empty((3, LANES), values.dtype), np.empty((3, LANES), values.dtype)
+    second, third = flat[LANES:], flat[2 * LANES :]
     for s in range(first, last):
         for r in range(3):
             for lane in range(LANES):
                 total[r, lane] = 0
         for e in range(start[s], start[s + 1]):
             for lane in range(LANES):
-                offset = column[e, lane]
-                x[0, lane], x[1, lane], x[2, lane] = flat[offset], flat[offset + LANES], flat[offset + 2 * LANES]
+                offset = np.uint32(column[e, lane])  # of which the compiler knows that it counts from the start
+                x[0, lane], x[1, lane], x[2, lane] = flat[offset], second[offset], third[offset]
             for lane in range(values.shape[2]):
                 for r in range(3):
                     total[r, lane] += (

@@ -10,7 +10,7 @@ from numba import prange
 
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.block_ldl import inverse_pivot
-from pliant.kernels.matrices import ELIMINATE, TAKE
+from pliant.kernels.matrices import ELIMINATE, TAKE, TOGETHER
 
 
 @kernel
@@ -26,18 +26,20 @@ def _weights(panel, at, width, pivot, k):
 
 @kernel
 def _add_pivots(panel, start, width, count, i, length, pivot, total):
-    """total (3, length) = rows 3 i.. of L D L^T from the i-th node of a panel's rows on, by its first columns."""
+    """total (3, length) = rows 3 i.. of L D L^T from the i-th node of a panel's rows on, by its first columns. What is
+    behind them, up to whole runs of TOGETHER, has no meaning: single numbers at the end would cost as much as these."""
     t0, t1, t2, odd, at = total[0], total[1], total[2], count % 2, start + 3 * i
+    whole = (length + TOGETHER - 1) // TOGETHER * TOGETHER
     if odd:
         (a0, a1, a2), (b0, b1, b2), (c0, c1, c2) = _weights(panel, at, width, pivot, 0)
         p0, p1, p2 = panel[at:], panel[at + width :], panel[at + 2 * width :]
-        for j in range(length):
+        for j in range(whole):
             x, y, z = p0[j], p1[j], p2[j]
             t0[j] = a0 * x + a1 * y + a2 * z
             t1[j] = b0 * x + b1 * y + b2 * z
             t2[j] = c0 * x + c1 * y + c2 * z
     else:
-        for j in range(length):
+        for j in range(whole):
             t0[j], t1[j], t2[j] = 0.0, 0.0, 0.0
     for k in range(odd, count, 2):  # two at a time: half as much of the total is read and written
         at = start + 3 * k * width + 3 * i
@@ -46,7 +48,7 @@ def _add_pivots(panel, start, width, count, i, length, pivot, total):
         at += 3 * width
         (a3, a4, a5), (b3, b4, b5), (c3, c4, c5) = _weights(panel, at, width, pivot, k + 1)
         p3, p4, p5 = panel[at:], panel[at + width :], panel[at + 2 * width :]
-        for j in range(length):
+        for j in range(whole):
             u, v, w, x, y, z = p0[j], p1[j], p2[j], p3[j], p4[j], p5[j]
             t0[j] += a0 * u + a1 * v + a2 * w + a3 * x + a4 * y + a5 * z
             t1[j] += b0 * u + b1 * v + b2 * w + b3 * x + b4 * y + b5 * z
@@ -155,7 +157,7 @@ def factorise_supernodes(plan, values, panel, pivot):
     """Panels and pivots (2, 3 n) from the upper blocks `values` (k, 3, 3)."""
     for stage in range(plan.stage_start.shape[0] - 1):
         for task in prange(plan.stage_start[stage], plan.stage_start[stage + 1]):
-            total = np.empty((3, 3 * plan.widest[0]))
+            total = np.empty((3, 3 * plan.widest[0] + TOGETHER))
             for j in range(plan.job_start[task], plan.job_start[task + 1]):
                 _run(plan, plan.job[j], values, panel, pivot, total)
 

@@ -32,7 +32,7 @@ def place_arms(piece_start, piece_row, triple, x, arm_out):
 
 @kernel
 def factorise_dense(a_inout):
-    """L of A = L L^T in the lower and L^T in the upper triangle, one over the diagonal on it.
+    """L of A = L L^T in the lower triangle, one over the diagonal on it.
 
     A row that has nothing on its diagonal gets zero there: what cannot move stays. (LAPACK would wake BLAS threads,
     whose spinning slows ours.)
@@ -47,25 +47,24 @@ def factorise_dense(a_inout):
                 a_inout[i, i] = 1.0 / math.sqrt(max(total, LEAST_PIVOT * whole)) if whole > 0.0 else 0.0
             else:
                 a_inout[i, j] = total * a_inout[j, j]
-    for i in range(a_inout.shape[0]):
-        for j in range(i):
-            a_inout[j, i] = a_inout[i, j]
 
 
 @kernel
 def solve_dense(a, x_inout):
-    """x = A^-1 x with the factors of `factorise_dense`."""
+    """x = A^-1 x with the factors of `factorise_dense`. (By rows of the lower triangle both ways: of indices that begin
+    at 0 the compiler knows that none is negative, and vectorises.)"""
     n = a.shape[0]
     for i in range(n):
         total = x_inout[i]
         for k in range(i):
             total -= a[i, k] * x_inout[k]
         x_inout[i] = total * a[i, i]
-    for i in range(n - 1, -1, -1):
-        total = x_inout[i]
-        for k in range(i + 1, n):
-            total -= a[i, k] * x_inout[k]
-        x_inout[i] = total * a[i, i]
+    for row in range(n):
+        i = n - 1 - row
+        share = x_inout[i] * a[i, i]
+        x_inout[i] = share
+        for k in range(i):
+            x_inout[k] -= a[i, k] * share
 
 
 @kernel

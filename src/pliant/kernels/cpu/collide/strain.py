@@ -1,0 +1,25 @@
+"""How far cells are from one rotation."""
+
+import math
+
+from pliant.jit import kernel
+
+
+@kernel
+def largest_strain(x, cells, gradients, rotation):
+    """The largest |F - R| (Frobenius) of tets, cells (m, 4) with corners at x (p, 3) [m] and gradients (m, 4, 3) [1/m]
+    of their barycentric coordinates at rest, with a rotation R (3, 3); not finite where anything is not."""
+    worst = 0.0
+    for e in range(cells.shape[0]):
+        square = 0.0
+        for i in range(3):
+            for j in range(3):
+                part = -rotation[i, j]
+                for a in range(4):
+                    part += x[cells[e, a], i] * gradients[e, a, j]
+                square += part * part
+        if not square <= worst:
+            worst = square
+            if not square < math.inf:
+                return math.inf
+    return math.sqrt(worst)

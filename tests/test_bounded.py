@@ -1,0 +1,150 @@
+"""Steps of bounded cost: they lead where converged ones do, cross nothing, hold by friction, and never take more."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.benchmarks import cloth
+from pliant.collide.intersections import intersections
+
+DT = 1 / 60
+
+
+def crossings(sim) -> int:
+    """Pairs of edges and triangles with points in common, of what may touch."""
+    meshed = sim.model.colliders.meshed
+    return len(intersections(meshed.surfaces, meshed.places(sim.state))[0])
+
+
+def energy(sim) -> float:
+    return sim.energy().total
+
+
+def test_many_iterations_lead_where_newtons_method_converges():
+    """A sheet that swings down by its corners, and a block that is bent by its weight."""
+    block = pl.Scene()
+    soft = block.add_soft(pl.meshes.box((0.4, 0.1, 0.1), (8, 2, 2)), pl.Material.corotated(1e5, 0.3, 1000))
+    soft.pin("x < 0.001")
+    for scene in (cloth.hanging(10), block):
+        near, exact = scene.simulate(DT, solver=pl.Bounded(30, 6000)), scene.simulate(DT, solver=pl.Newton(1e-4))
+        start = exact.state.x.copy()
+        for _ in range(8):
+            near.step()
+            exact.step()
+            assert near.info.converged
+        moved = np.abs(exact.state.x - start).max()
+        assert moved > 0.01
+        assert np.abs(near.state.x - exact.state.x).max() < 2e-3 * moved
+
+
+@pytest.mark.parametrize("cells", [12, 20])
+def test_a_drape_crosses_nothing_and_keeps_its_bounds(cells):
+    sim = cloth.draped(cells).simulate(DT, solver=pl.Bounded())
+    first, deepest = energy(sim), 0.0
+    for _ in range(60):
+        sim.step()
+        info = sim.info
+        assert info.newton_iterations == 1 and info.iterations <= 24 and info.parts == 1
+        assert not crossings(sim) and not len(sim.state.crossing)
+        assert not info.converged or not info.contacts  # contacts were looked for at the start alone
+        assert info.imbalance == info.imbalance  # measured
+        deepest = max(deepest, 0.3 - np.linalg.norm(sim.state.x, axis=1).min())
+    assert energy(sim) < first
+    assert deepest < 0.005  # 1.7 % of the ball's radius, while it falls on it
+
+
+def test_friction_holds_what_has_come_to_rest():
+    sim = cloth.draped(16).simulate(DT, solver=pl.Bounded())
+    sim.step(70)
+    pole = np.linalg.norm(sim.state.x[:, :2], axis=1) < 0.1
+    before = sim.state.x[pole].copy()
+    sim.step(20)
+    assert pole.sum() > 5
+    assert np.linalg.norm(sim.state.x[pole] - before, axis=1).max() < 2e-4
+    assert np.linalg.norm(sim.state.x, axis=1).min() > 0.2995
+
+
+def test_sheets_that_meet_head_on_do_not_pass_through_each_other():
+    scene = pl.Scene(gravity=(0, 0, 0))
+    mesh, fabric = pl.meshes.grid((0.3, 0.3), 6), pl.Material.stvk(1e4, 0.3, 300)
+    sheets = [
+        scene.add_cloth(mesh, fabric, 2e-3, position=(0.01 * height, 0.02 * height, height), velocity=(0, 0, speed))
+        for height, speed in ((0.0, 3.0), (0.1, -3.0))
+    ]
+    sim = scene.simulate(DT, solver=pl.Bounded())
+    for _ in range(20):
+        sim.step()
+        assert not crossings(sim)
+    low, high = (sim.positions(sheet)[:, 2] for sheet in sheets)
+    assert low.mean() < high.mean()
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 24))])
+def test_random_sheets(seed):
+    """Of any size, stiffness, thickness and step, one or two of them, on a ball that moves or not: nothing crosses,
+    and nothing becomes much faster than it falls."""
+    rng = np.random.default_rng(seed)
+    size, young, cells = 10 ** rng.uniform(-2, 1), 10 ** rng.uniform(3, 8), int(rng.integers(6, 12))
+    law = (pl.Material.stvk, pl.Material.corotated, pl.Material.neohookean)[seed % 3]
+    scene, thickness = pl.Scene(), size * 10 ** rng.uniform(-3.5, -2)
+    for height in (0.4, 0.6)[: 1 + seed % 2]:
+        place = (-size / 2, -size / 2.1, height * size)
+        material = law(young, 0.3, 300, damping=rng.choice([0, 0.005]))
+        mesh, friction = pl.meshes.grid((size, size), cells), rng.uniform(0, 1)
+        sheet = scene.add_cloth(mesh, material, thickness, position=place, friction=friction)
+    if seed % 4 == 1:
+        sheet.pin(f"x < {-size / 2 + 1e-6 * size}")
+    moving = (lambda t: (0.3 * size * np.sin(5 * t), 0, 0)) if seed % 3 == 0 else (0, 0, 0)
+    scene.add_rigid(pl.Sphere(size / 3), static=True, friction=rng.uniform(0, 1), velocity=moving)
+    scene.add_rigid(pl.Plane(), static=True, position=(0, 0, -size / 2))
+    sim = scene.simulate(10 ** rng.uniform(-2.6, -1.5) * min(np.sqrt(size), 1.5), solver=pl.Bounded(), threads=1)
+    for _ in range(30):
+        sim.step()
+        assert not crossings(sim)
+        assert np.abs(sim.state.v).max() < 2 * np.sqrt(2 * 9.81 * 1.5 * size)
+
+
+def test_threads_do_not_change_a_bit(tmp_path):
+    """Nor does going on from a checkpoint."""
+    runs = []
+    for threads in (1, 2):
+        sim = cloth.draped(24).simulate(DT, solver=pl.Bounded(), threads=threads)
+        sim.step(14)
+        sim.checkpoint(tmp_path / f"{threads}.npz")
+        sim.step(4)
+        runs.append(sim.state.x)
+    again = pl.resume(tmp_path / "1.npz")
+    again.step(4)
+    assert np.array_equal(runs[0], runs[1])
+    assert np.array_equal(runs[0], again.state.x)
+
+
+def test_what_it_does_not_take_is_refused_by_name():
+    ball = pl.Scene()
+    ball.add_rigid(pl.Sphere(0.1), name="ball", mass=1)
+    with pytest.raises(pl.SceneError, match="without a soft body"):
+        ball.simulate(DT, solver=pl.Bounded())
+    scene = cloth.hanging(3)
+    scene.add_rigid(pl.Sphere(0.1), name="ball", mass=1, position=(0, 0, 3))
+    with pytest.raises(pl.SceneError, match="'ball'"):
+        scene.simulate(DT, solver=pl.Bounded())
+    with pytest.raises(pl.SceneError, match="iterations"):
+        pl.Bounded(iterations=0)
+
+
+def test_products_are_enough_for_all_iterations():
+    with pytest.raises(pl.SceneError, match=r"products must be at least its iterations, 5, .*got 2"):
+        pl.Bounded(iterations=5, products=2)
+
+
+@pytest.mark.parametrize("young", [1e3, 1e11])
+def test_what_a_floor_stops_has_not_run_away(young):
+    """A sheet of 1 mm in steps of 1/15 s, in which it would fall by 44 mm: it ends on the floor, and is not lifted."""
+    scene, size = pl.Scene(), 1e-3
+    scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+    material = pl.Material.corotated(young, 0.3, 500)
+    cloth = scene.add_cloth(
+        pl.meshes.grid((size, size), cells=(6, 6)), material, thickness=2e-3 * size, position=(0, 0, 0.2 * size)
+    )
+    height = scene.simulate(dt=1 / 15, solver=pl.Bounded()).step(20).positions(cloth)[:, 2]
+    assert -0.02 * size < height.min() and height.max() < 0.2 * size
