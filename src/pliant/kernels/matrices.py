@@ -173,8 +173,8 @@ class Coarsening(NamedTuple):
 
 class Augmented(NamedTuple):
     """base: P0. start, offset, jacobian: J as in RowTerms; which (m, 3): slice, row in its block and lane of each of m
-    rows; free: flat. answers (m, slices, 3, LANES): P0^-1 J^T, a vector for each row. factors (m, m): of G^-1 + J
-    P0^-1 J^T, as `factorise_dense` makes them. work (m,)."""
+    rows; free: flat. answers (m, slices, 3, LANES): P0^-1 J^T, a vector for each row; extent (m, 2): the slices between
+    which it is not zero. factors (m, m): of G^-1 + J P0^-1 J^T, as `factorise_dense` makes them. work (m,)."""
 
     base: TwoLevel
     start: np.ndarray
@@ -183,5 +183,6 @@ class Augmented(NamedTuple):
     which: np.ndarray
     free: np.ndarray
     answers: np.ndarray
+    extent: np.ndarray
     factors: np.ndarray
     work: np.ndarray

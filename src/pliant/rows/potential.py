@@ -134,6 +134,11 @@ class RowPotential:
             self._bear(contacts, mobility, shift)
         self.slip, self.slip_change, self.lead = None, None, 1.0
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
+        # what belongs to contacts of what stays where it is
+        own = slice(joints.slices, None)
+        self.own_bounds = (rows.low[own], rows.high[own], rows.friction[own])
+        self.own_answers = (self.new_slip[own], self.impulse[own], self.curvature[own])
+        self.own_geometry = (rows.start[own], rows.triples, rows.jacobian)
         self.renew()
 
     def _bear(self, contacts, mobility: np.ndarray, impulse: np.ndarray) -> None:
@@ -166,12 +171,10 @@ class RowPotential:
     def respond(self, velocity: np.ndarray) -> float:
         """The potential [J] of contacts alone at a velocity (triples, 3); their impulses, slips, curvatures are kept,
         while joints stay as they were."""
-        rows, own = self.rows, slice(self.joints.slices, None)
-        bounds = (each[own] for each in (self.target, rows.low, rows.high, rows.friction, self.compliance))
-        answers = (each[own] for each in (self.new_slip, self.impulse, self.curvature))
-        nothing = self.joints.rate[:0]
-        geometry = (rows.start[own], rows.triples, rows.jacobian)
-        return self.device.rows.row_response(*geometry, *bounds, velocity, 0, nothing, *answers)[1]
+        first, nothing = self.joints.slices, self.joints.rate[:0]
+        bounds = (self.target[first:], *self.own_bounds, self.compliance[first:])
+        given = (*self.own_geometry, *bounds, velocity, 0, nothing, *self.own_answers)
+        return self.device.rows.row_response(*given)[1]
 
     def renew(self, first: int = 0) -> None:
         """Shifts and slips of the slices from the first on follow what was last evaluated."""
@@ -284,10 +287,10 @@ class RowPotential:
 
     def contact_mismatch(self) -> float:
         """As `mismatch`, of contacts alone, at what they last responded to."""
-        own = slice(self.joints.slices, None)
-        numbers = (self.hard, self.compliance, self.impulse, self.shift, self.mobility, self.rows.friction)
-        slips, none = (self.slip, self.new_slip), (self.joints.blocks.per_reach[:0], False, STIFF_PART)
-        numbers = tuple(each[own] for each in (*numbers, *slips))
+        own, (new_slip, impulse, _) = slice(self.joints.slices, None), self.own_answers
+        numbers = (self.hard[own], self.compliance[own], impulse, self.shift[own], self.mobility[own])
+        numbers = (*numbers, self.own_bounds[2], self.slip[own], new_slip)
+        none = (self.joints.blocks.per_reach[:0], False, STIFF_PART)
         return self.device.ahead.row_mismatch(*numbers, *none, np.empty((0, 3, LANES))) + self._torque_lag()
 
     def _torque_lag(self) -> float:

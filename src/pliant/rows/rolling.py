@@ -49,7 +49,10 @@ def fill(model, contacts: Contacts, moving: np.ndarray, index: np.ndarray, u: np
     """The blocks of contacts that resist rolling or turning, and where they are; moving (k, 2): which sides are bodies
     that move; index (k,): of the contacts' normal rows; u (triples, 3): velocities that say where things roll to;
     slices: of the contacts' rows, behind which these lie."""
-    rolling, torsion = model.colliders.things.torques(contacts.thing)
+    things = model.colliders.things
+    if np.isnan(things.rolling).all() and np.isnan(things.torsional).all():
+        return None, no_rolling(slices)
+    rolling, torsion = things.torques(contacts.thing)
     rigid = (contacts.body >= 0).all(axis=1)  # nodes have nothing on which a torque could act back
     there = np.flatnonzero(((rolling > 0) | (torsion > 0)) & moving.any(axis=1) & rigid)
     if not len(there):

@@ -6,6 +6,7 @@ start[slice]..start[slice+1].
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,6 +61,13 @@ class Rows:
 
 def layout(widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Slices for blocks of the given widths (triples touched): start (slices + 1,), and each block's slice and lane."""
+    return _layout(widths.astype(np.int64).tobytes())
+
+
+@lru_cache(maxsize=32)
+def _layout(widths: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same, once for contacts that stay: nobody writes into what it gives."""
+    widths = np.frombuffer(widths, np.int64)
     number = np.bincount(widths)  # of blocks of each width
     slices = -(-number // LANES)
     start = np.concatenate([[0], np.cumsum(np.repeat(np.arange(len(number)), slices))])

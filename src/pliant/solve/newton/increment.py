@@ -60,6 +60,7 @@ class Increment:
         self.elastic, self.energy = np.zeros((0, 3)), 0.0
         self.assembled = self.mass  # the diagonal blocks of the Hessian in use
         self.softness = (softness, contacts)
+        self.mobilities = None  # of all triples, once there are rows
         self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
         self._take_rows(warm_impulses(state.impulses, rows), no_tilting())
         self.tangled, self.predicted = state.tangled, prediction.u
@@ -96,7 +97,9 @@ class Increment:
             self.problem = self.problem.with_rows(changed(self.problem.rows, table=table.between(0, count)))
             shift = np.concatenate([shift, np.zeros(tilting.rows.target.shape)])
         self.joints.write_into(table)
-        mobilities = self._mobilities(inverse_mass) if table.slices else (inverse_mass,) * 2
+        if table.slices and self.mobilities is None:
+            self.mobilities = self._mobilities(inverse_mass)
+        mobilities = self.mobilities or (inverse_mass,) * 2
         rolling = self.problem.rows.rolling
         self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift, rolling, tilting)
 

@@ -57,7 +57,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, deep, loosely, kept, whole = Trend(), 0, 0, 0, 0, True
+    trend, touches, deep, loosely, kept, whole, scale = Trend(), 0, 0, 0, 0, True, None
     for iteration in range(max_iterations):
         kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
         if kept:
@@ -68,7 +68,7 @@ def minimise(
         if iteration == 0 and potential.row_potential.joints.slices:
             point = fitted(potential, system, point, lambda: _renew_rows(potential, system))
         point.gradient = point.gradient * system.free
-        enough = _enough(potential, criterion, point, tolerance) if whole else np.inf
+        enough = _enough(potential, criterion, point, tolerance, scale) if whole else np.inf
         found = _direction(potential, system, point, last, exact, enough)
         new, factor = line_search(potential, system, point, found)
         if factor == 0.0 and potential.following:  # where pressures lead nowhere, downhill without their stiffness
@@ -134,12 +134,14 @@ def minimise(
     return point.u, info
 
 
-def _enough(potential: Increment, criterion: StepCriterion, point: Point, tolerance: float) -> float:
+def _enough(
+    potential: Increment, criterion: StepCriterion, point: Point, tolerance: float, scale: float | None
+) -> float:
     """What may lag behind of contacts [J] where a direction from a point leads; anything where small things in long
-    steps are held by them, which are far from what a direction foresees."""
+    steps are held by them, which are far from what a direction foresees. scale: that of the motion, where known."""
     if criterion.held or not foreseeable(potential):
         return np.inf
-    return AIM * tolerance**2 * criterion.scale(point.u)
+    return AIM * tolerance**2 * (criterion.scale(point.u) if scale is None else scale)
 
 
 def _met(

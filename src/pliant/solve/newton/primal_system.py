@@ -1,5 +1,7 @@
 """The primal system M + h^2 K + J^T G J: assembled from element blocks, solved by the method that fits it."""
 
+import math
+
 import numpy as np
 from numba import get_num_threads
 
@@ -30,6 +32,8 @@ LIBRARIES = ("superlu", "pardiso")
 MANY_ITERATIONS = 15
 # Part by which curvatures of rows may differ from those in the factors that are the whole matrix.
 ALIKE = 0.01
+# Slices of joints and contacts up to which those that do not push are left among the others: it is quicker.
+FEW_SLICES = 8
 # Slices of rows from which on several threads pay.
 PARALLEL_SLICES = 96
 
@@ -127,7 +131,10 @@ class PrimalSystem:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
         if self.factors and self.factors.whole and _alike(curvature, self.rows.weight):
             return
-        self._renew_rows(self.rows._replace(weight=curvature.astype(self.dtype)))
+        weight = curvature.astype(self.dtype)
+        if self.iterates and self.iterations <= MANY_ITERATIONS and np.array_equal(weight, self.rows.weight):
+            return
+        self._renew_rows(self.rows._replace(weight=weight))
 
     def renew_rows(self, rows: Rows, curvature: np.ndarray, joints: bool = False) -> None:
         """Take other rows and their curvatures; elements and masses stay as they were assembled. joints: those have
@@ -165,8 +172,8 @@ class PrimalSystem:
         return self.diagonals
 
     def _take_rows(self, rows: RowTerms) -> None:
-        """Take rows, and those of them that act by themselves."""
-        if len(rows.start) == 1:
+        """Take rows, and those of them that act by themselves, where they are many."""
+        if len(rows.start) <= 1 + FEW_SLICES:
             self.rows = self.acting = rows
             return
         kernels, entries = self.device.linalg.acting_rows, np.zeros(1, np.int64)
@@ -233,9 +240,10 @@ class PrimalSystem:
     def _with_joints(self, base: TwoLevel, which: np.ndarray) -> Augmented:
         """Two levels without joints, and such rows (m, 3) of joints exactly."""
         rows, free, size = self.rows, self.packed_free.ravel(), len(which)
-        answers, factors = np.empty((size, *self.x.shape), self.dtype), np.empty((size, size))
-        self.device.linalg.augmented.augment(base, rows, which, free, answers, factors)
-        return Augmented(base, rows.start, rows.offset, rows.jacobian, which, free, answers, factors, np.empty(size))
+        answers, extent = np.zeros((size, *self.x.shape), self.dtype), np.empty((size, 2), np.int64)
+        found = (answers, extent, np.empty((size, size)))
+        self.device.linalg.augmented.augment(base, rows, which, free, *found)
+        return Augmented(base, rows.start, rows.offset, rows.jacobian, which, free, *found, np.empty(size))
 
     def solve(self, b: np.ndarray, tolerance: float, most: int = MAX_ITERATIONS) -> tuple[np.ndarray, int]:
         """The solution (n, 3) for a right-hand side (n, 3) that is zero where components are prescribed; iterations,
@@ -325,10 +333,8 @@ class PrimalSystem:
         """sqrt(g^T D^-1 g) with the diagonal blocks D."""
         if self.bare:
             return self.factors.local_norm(gradient)
-        r = self.pattern.pack(gradient, self.dtype)
-        kernels = self.device.linalg.pcg
-        kernels.apply_block_jacobi(BlockJacobi(self.inverse), r, self.x)
-        return float(np.sqrt(max(kernels.dot_slices(r, self.x), 0.0)))
+        square = self.device.linalg.sliced.local_square(self.pattern.place, self.inverse, gradient)
+        return math.sqrt(max(square, 0.0))
 
     def bare_product(self, u: np.ndarray) -> np.ndarray:
         """A u without the rows, over the free components (n, 3)."""

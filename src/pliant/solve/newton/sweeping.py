@@ -33,7 +33,7 @@ def sweep(potential: Increment, tolerance: float) -> tuple[np.ndarray, int]:
     any_speed, mobility = np.full(table.friction.shape, np.inf), np.empty(table.friction.shape)
     numbers = (any_speed, problem.prediction.inverse_mass, impulse, u, mobility, 1, MOST_SWEEPS, tolerance)
     sweeps, *_ = potential.device.sweeps.sweep_contacts(*geometry, *numbers)
-    rows.impulse = impulse
+    rows.impulse[:] = impulse
     rows.renew()
     rows.follow_slip(u)
     return u, sweeps

@@ -6,24 +6,61 @@ With P0 near A0, P is as near to A0 + J^T G J, however stiff G: joints cost conj
 import numpy as np
 
 from pliant.jit import kernel
-from pliant.kernels.cpu.linalg.two_level import apply_two_level, factorise_dense, solve_dense
+from pliant.kernels.cpu.linalg.sliced import multiply_blocks
+from pliant.kernels.cpu.linalg.two_level import (
+    apply_two_level,
+    factorise_dense,
+    prolong,
+    restrict,
+    solve_dense,
+)
 from pliant.kernels.lanes import LANES
 
 
 @kernel
-def augment(base, rows, which, free, answers_out, factors_out):
-    """Answers and factors for the rows `which` (m, 3): slice, row in its block, lane; free: flat."""
-    right = np.empty(answers_out.shape[1:], answers_out.dtype)
+def _moves(p, s, solved):
+    """Whether the coarse level moves anything in a slice."""
+    for lane in range(LANES):
+        k = 6 * p.piece[s, lane]
+        if k >= 0:
+            for c in range(6):
+                if solved[k + c] != 0:
+                    return True
+    return False
+
+
+@kernel
+def _answer(p, right, first, last, answer_out):
+    """The answer P0^-1 right (slices, 3, LANES), all zero so far, for what is zero but in slices from first on, before
+    last; the slices between which it is not zero: few where bodies are rigid."""
+    multiply_blocks(p.inverse[first:last], right[first:last], answer_out[first:last])
+    restrict(p, right, first, last, p.work)
+    solve_dense(p.coarse, p.work)
+    for s in range(right.shape[0]):
+        if _moves(p, s, p.work):
+            prolong(p, s, p.work, answer_out)
+            first, last = min(first, s), max(last, s + 1)
+    return first, last
+
+
+@kernel
+def augment(base, rows, which, free, answers_out, extent_out, factors_out):
+    """Answers, all zero so far, the slices (m, 2) between which they are not zero, and factors for the rows `which`
+    (m, 3): slice, row in its block, lane; free: flat."""
+    right = np.zeros(answers_out.shape[1:], answers_out.dtype)
     flat = right.reshape(-1)
     for k in range(which.shape[0]):
         s, row, lane = which[k]
-        for i in range(flat.shape[0]):
-            flat[i] = 0
+        first, last = right.shape[0], 0
         for e in range(rows.start[s], rows.start[s + 1]):
             at = rows.offset[e, lane]
+            first, last = min(first, at // (3 * LANES)), max(last, at // (3 * LANES) + 1)
             for c in range(3):
                 flat[at + c * LANES] += free[at + c * LANES] * rows.jacobian[e, 3 * row + c, lane]
-        apply_two_level(base, right, answers_out[k])
+        extent_out[k, 0], extent_out[k, 1] = _answer(base, right, first, last, answers_out[k])
+        for e in range(rows.start[s], rows.start[s + 1]):
+            for c in range(3):
+                flat[rows.offset[e, lane] + c * LANES] = 0
     for k in range(which.shape[0]):
         s, row, lane = which[k]
         for other in range(which.shape[0]):
@@ -57,6 +94,7 @@ def apply_augmented(preconditioner, r, z):
         work[k] = total
     solve_dense(p.factors, work)
     for k in range(work.shape[0]):
-        answer, share = p.answers[k].reshape(-1), z.dtype.type(work[k])
-        for i in range(flat_z.shape[0]):
-            flat_z[i] -= share * answer[i]
+        first, last, share = 3 * LANES * p.extent[k, 0], 3 * LANES * p.extent[k, 1], z.dtype.type(work[k])
+        answer, own = p.answers[k].reshape(-1)[first:last], flat_z[first:last]
+        for i in range(own.shape[0]):
+            own[i] -= share * answer[i]

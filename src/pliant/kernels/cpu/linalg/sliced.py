@@ -46,6 +46,20 @@ def unpack(place, vector, out):
             out[i, c] = vector[s, c, lane]
 
 
+@kernel
+def local_square(place, inverse, values):
+    """The sum of v^T D^-1 v over values v (n, 3), with inverse diagonal blocks (slices, 9, LANES)."""
+    total = 0.0
+    for i in range(place.shape[0]):
+        s, lane = place[i] // LANES, place[i] % LANES
+        for r in range(3):
+            row = 0.0
+            for c in range(3):
+                row += inverse[s, 3 * r + c, lane] * values[i, c]
+            total += values[i, r] * row
+    return total
+
+
 @parallel_kernel
 def gather_sums(gathering, blocks, sums):
     """Sums (couples, 9) of element blocks (k, 9). Each couple is summed by one thread, in the order of its blocks."""

@@ -234,14 +234,11 @@ def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
 
 
 @kernel
-def apply_two_level(preconditioner, r, z):
-    """z = D^-1 r + P (P^T A P)^-1 P^T r."""
-    p = preconditioner
+def restrict(p, r, first, last, solved):
+    """solved = P^T r of slices from first on, before last; others of r are zero."""
     piece, turns, arm, free = p.piece, p.turns, p.arm, p.free
-    solved = p.work
     solved[:] = 0
-    multiply_blocks(p.inverse, r, z)
-    for s in range(r.shape[0]):
+    for s in range(first, last):
         for lane in range(LANES):
             k = 6 * piece[s, lane]
             if k < 0:
@@ -260,19 +257,34 @@ def apply_two_level(preconditioner, r, z):
                 solved[k + 3] += f0
                 solved[k + 4] += f1
                 solved[k + 5] += f2
-    solve_dense(p.coarse, solved)
+
+
+@kernel
+def prolong(p, s, solved, z):
+    """z += P solved in a slice s."""
+    piece, turns, arm, free = p.piece, p.turns, p.arm, p.free
+    for lane in range(LANES):
+        k = 6 * piece[s, lane]
+        if k < 0:
+            continue
+        w0, w1, w2 = solved[k + 3], solved[k + 4], solved[k + 5]
+        if turns[s, lane] == 0:
+            a0, a1, a2 = arm[s, 0, lane], arm[s, 1, lane], arm[s, 2, lane]
+            z[s, 0, lane] += free[s, 0, lane] * (solved[k] + w1 * a2 - w2 * a1)
+            z[s, 1, lane] += free[s, 1, lane] * (solved[k + 1] + w2 * a0 - w0 * a2)
+            z[s, 2, lane] += free[s, 2, lane] * (solved[k + 2] + w0 * a1 - w1 * a0)
+        else:
+            z[s, 0, lane] += free[s, 0, lane] * w0
+            z[s, 1, lane] += free[s, 1, lane] * w1
+            z[s, 2, lane] += free[s, 2, lane] * w2
+
+
+@kernel
+def apply_two_level(preconditioner, r, z):
+    """z = D^-1 r + P (P^T A P)^-1 P^T r."""
+    p = preconditioner
+    multiply_blocks(p.inverse, r, z)
+    restrict(p, r, 0, r.shape[0], p.work)
+    solve_dense(p.coarse, p.work)
     for s in range(r.shape[0]):
-        for lane in range(LANES):
-            k = 6 * piece[s, lane]
-            if k < 0:
-                continue
-            w0, w1, w2 = solved[k + 3], solved[k + 4], solved[k + 5]
-            if turns[s, lane] == 0:
-                a0, a1, a2 = arm[s, 0, lane], arm[s, 1, lane], arm[s, 2, lane]
-                z[s, 0, lane] += free[s, 0, lane] * (solved[k] + w1 * a2 - w2 * a1)
-                z[s, 1, lane] += free[s, 1, lane] * (solved[k + 1] + w2 * a0 - w0 * a2)
-                z[s, 2, lane] += free[s, 2, lane] * (solved[k + 2] + w0 * a1 - w1 * a0)
-            else:
-                z[s, 0, lane] += free[s, 0, lane] * w0
-                z[s, 1, lane] += free[s, 1, lane] * w1
-                z[s, 2, lane] += free[s, 2, lane] * w2
+        prolong(p, s, p.work, z)
