@@ -38,6 +38,7 @@ class Colliders:
         few = self.mixed is None and len(self.solids.convex) < 2 and self.certificates is not None
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
         self._last = None  # what contacts were asked for last, and which there were
+        self._told = None  # the same of whether surfaces may touch
 
     def without(self, pairs: np.ndarray) -> "Colliders":
         """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
@@ -110,10 +111,14 @@ class Colliders:
         return joined(parts)
 
     def _may_touch(self, x: np.ndarray, velocities: np.ndarray, reach: np.ndarray, h: float) -> tuple[bool, bool]:
-        """Whether surfaces may touch others, and themselves: no body comes nearer to itself by moving as a whole."""
-        proofs = self.certificates
-        within = np.minimum(2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, LONGEST_REACH * proofs.size)
-        return proofs.may_touch(x, reach, within)
+        """Whether surfaces may touch others, and themselves: no body comes nearer to itself by moving as a whole. What
+        was asked for last is known: spins of solids, which a step changes at its end, do not matter here."""
+        asked, proofs = (np.array(h), x, velocities, reach), self.certificates
+        if self._told is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._told[0])):
+            away = 2 * h * proofs.straying(x, velocities)
+            within = np.minimum(away + SLACK * proofs.size, LONGEST_REACH * proofs.size)
+            self._told = [one.copy() for one in asked], proofs.may_touch(x, reach, within)
+        return self._told[1]
 
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they

@@ -87,6 +87,7 @@ class PrimalSystem:
         elif self.proven:
             self.contact_softness = FIRM_CONTACTS
         self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
+        self.bare_diagonals = None  # inverses without rows, what else was added to the blocks, and a copy of that
 
     def _pattern_elements(self) -> list[Connectivity]:
         """The elements whose blocks are assembled."""
@@ -110,7 +111,7 @@ class PrimalSystem:
         """
         pattern, kernels = self.pattern, self.device.linalg.sliced
         kernels.gather_sums(self.gathering, self.blocks, self.sums)
-        self.mass, self.filled, self.inverted = mass, False, False
+        self.mass, self.filled, self.inverted, self.bare_diagonals = mass, False, False, None
         self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         self.bare = self.factors is not None and rows.slices == 0  # factors and blocks are the whole matrix
@@ -166,10 +167,23 @@ class PrimalSystem:
     def inverse(self) -> np.ndarray:
         """Inverse diagonal blocks (slices, 9, LANES), with what rows add."""
         if not self.inverted:
-            numbers = (self.matrix.values, self._extra_diagonals(), self.diagonals)
-            self.device.linalg.sliced.invert_diagonals(self.pattern.start, *numbers)
+            self._invert(self.acting, self.diagonals)
             self.inverted = True
         return self.diagonals
+
+    def _invert(self, rows: RowTerms, out: np.ndarray) -> None:
+        """Inverse diagonal blocks (slices, 9, LANES) with what these rows add: of the few triples on which they act,
+        and otherwise those without rows, once for every matrix."""
+        kernels, matrix = self.device.linalg, self.matrix
+        if self.bare_diagonals is None:
+            extra, bare = self._extra_diagonals(), np.empty_like(out)
+            kernels.sliced.invert_diagonals(self.pattern.start, matrix.values, extra, bare)
+            self.bare_diagonals = bare, extra, extra.copy()
+        bare, extra, work = self.bare_diagonals
+        np.copyto(out, bare)
+        if len(rows.start) > 1:
+            numbers = (self.packed_free.ravel(), self.pattern.start, matrix.values, extra, work, out)
+            kernels.row_diagonals.invert_touched(rows, *numbers)
 
     def _take_rows(self, rows: RowTerms) -> None:
         """Take rows, and those of them that act by themselves, where they are many."""
@@ -189,11 +203,8 @@ class PrimalSystem:
         return self.rows.jacobian
 
     def _extra_diagonals(self) -> np.ndarray:
-        """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix."""
-        extra = np.zeros((self.pattern.slices, 9, LANES), self.dtype)
-        if len(self.acting.start) > 1:
-            self.device.linalg.row_diagonals.add_row_diagonals(self.acting, self.packed_free.ravel(), extra)
-        return extra
+        """What the diagonal blocks (slices, 9, LANES) of the operator have beyond those of the matrix, without rows."""
+        return np.zeros((self.pattern.slices, 9, LANES), self.dtype)
 
     def _precondition(self, joints: bool = False) -> None:
         """Two levels at the start of a step; later on the coarse level stays, and the blocks are renewed, unless the
@@ -222,7 +233,7 @@ class PrimalSystem:
 
     def _augmented(self, which: np.ndarray, x: np.ndarray) -> Augmented:
         """Two levels of what there is without joints, and the joints' rows exactly."""
-        rows, free, start = self.rows, self.packed_free.ravel(), self.rows.start
+        rows, start = self.rows, self.rows.start
         first = start[self.joint_slices]
         loose = RowTerms(
             start[self.joint_slices :] - first,
@@ -230,10 +241,8 @@ class PrimalSystem:
             rows.jacobian[first:],
             rows.weight[self.joint_slices :],
         )
-        kernels = self.device.linalg
-        extra, inverse = np.zeros_like(self.inverse), np.empty_like(self.inverse)
-        kernels.row_diagonals.add_row_diagonals(loose, free, extra)
-        kernels.sliced.invert_diagonals(self.pattern.start, self.matrix.values, extra, inverse)
+        inverse = np.empty_like(self.diagonals)
+        self._invert(loose, inverse)
         arguments = (self.matrix, loose, self.packed_free, inverse, x)
         return self._with_joints(two_level(self.placed_pieces, self.pattern, *arguments), which)
 

@@ -146,20 +146,26 @@ def multiply_blocks(blocks, x, out):
 
 
 @kernel
+def invert_diagonal(block, more, lane, least, out):
+    """out (9, LANES): inverse of one lane of diagonal blocks plus `more` (9, LANES); positive, whatever it is. Pivots
+    below the part `least` of their diagonal numbers are rounding."""
+    xx = np.float64(block[0, lane]) + np.float64(more[0, lane])
+    yy = np.float64(block[4, lane]) + np.float64(more[4, lane])
+    zz = np.float64(block[8, lane]) + np.float64(more[8, lane])
+    yz = np.float64(block[7, lane]) + np.float64(more[7, lane])
+    xz = np.float64(block[6, lane]) + np.float64(more[6, lane])
+    xy = np.float64(block[3, lane]) + np.float64(more[3, lane])
+    i = positive_inverse((xx, yy, zz, yz, xz, xy), least)
+    out[0, lane], out[4, lane], out[8, lane] = i[0], i[1], i[2]
+    out[5, lane], out[2, lane], out[1, lane] = i[3], i[4], i[5]
+    out[7, lane], out[6, lane], out[3, lane] = i[3], i[4], i[5]
+
+
+@kernel
 def invert_diagonals(start, values, extra, out):
     """out (slices, 9, LANES): inverse of every diagonal block plus `extra` (slices, 9, LANES); positive, whatever they
     are."""
     least = 8.0 * np.finfo(values.dtype).eps
     for s in range(start.shape[0] - 1):
-        block, more = values[start[s]], extra[s]
         for lane in range(LANES):
-            xx = np.float64(block[0, lane]) + np.float64(more[0, lane])
-            yy = np.float64(block[4, lane]) + np.float64(more[4, lane])
-            zz = np.float64(block[8, lane]) + np.float64(more[8, lane])
-            yz = np.float64(block[7, lane]) + np.float64(more[7, lane])
-            xz = np.float64(block[6, lane]) + np.float64(more[6, lane])
-            xy = np.float64(block[3, lane]) + np.float64(more[3, lane])
-            i = positive_inverse((xx, yy, zz, yz, xz, xy), least)
-            out[s, 0, lane], out[s, 4, lane], out[s, 8, lane] = i[0], i[1], i[2]
-            out[s, 5, lane], out[s, 2, lane], out[s, 1, lane] = i[3], i[4], i[5]
-            out[s, 7, lane], out[s, 6, lane], out[s, 3, lane] = i[3], i[4], i[5]
+            invert_diagonal(values[start[s]], extra[s], lane, least, out[s])
