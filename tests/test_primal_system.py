@@ -6,9 +6,12 @@ import pytest
 import pliant as pl
 from law_states import rotation
 from pliant import demo
+from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.pcg import multiply
+from pliant.kernels.cpu.linalg.two_level import apply_two_level
 from pliant.kernels.elements import ElementTerms
 from pliant.kernels.lanes import LANES
+from pliant.kernels.matrices import Augmented
 from pliant.linalg.connectivity import lower_pairs
 from pliant.rows.table import Rows
 from pliant.solve.newton.matrix_free import MatrixFreeSystem
@@ -109,6 +112,61 @@ def test_joints_that_turn_are_closed_by_the_systems_of_the_first_iterations():
         assert sim.info.converged and sim.info.linear == "pcg"
         newton, products = newton + sim.info.newton_iterations, products + sim.info.iterations
     assert newton <= 46 and products <= 950
+
+
+def touching_bodies_in_joints() -> pl.Simulation:
+    """A soft block on the floor, from which a rigid ball hangs that holds another, after a few steps."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+    soft = pl.Material.corotated(young=1e5, poisson=0.3, density=500)
+    block = scene.add_soft(pl.meshes.box((0.4, 0.4, 0.4), cells=4), soft, position=(0, 0, 0))
+    ball = scene.add_rigid(pl.Sphere(0.05), density=800, position=(0.55, 0.2, 0.3))
+    last = scene.add_rigid(pl.Sphere(0.05), density=800, position=(0.7, 0.2, 0.3))
+    scene.join(pl.Ball(block, ball, at=(0.4, 0.2, 0.3)))
+    scene.join(pl.Ball(ball, last, at=(0.62, 0.2, 0.3)))
+    return scene.simulate(dt=1 / 60, solver=pl.Newton(linear="pcg"), threads=1).step(3)
+
+
+def test_joints_are_met_by_the_preconditioner_and_rows_are_in_its_blocks():
+    """P^-1 of the preconditioner is the inverse of P0 + J^T G J with all rows of joints (Woodbury), whatever slices
+    their answers reach; the inverse blocks of the diagonal are those of the whole matrix, also after contacts have
+    opened and closed."""
+    sim = touching_bodies_in_joints()
+    system, n = sim.working_solver.system, sim.model.triple_count
+    own = system.preconditioner
+    assert isinstance(own, Augmented) and len(own.which) == 6
+    assert np.ptp(own.extent, axis=1).min() < system.pattern.slices  # joints of rigid bodies alone move few
+
+    def matrix(apply) -> np.ndarray:
+        columns = [np.empty_like(system.x) for _ in range(3 * n)]
+        for column, unit in zip(columns, np.eye(3 * n)):
+            apply(system.pattern.pack(unit.reshape(n, 3), system.dtype), column)
+        return np.stack([system.pattern.unpack(column).ravel() for column in columns], axis=1)
+
+    base = matrix(lambda x, out: apply_two_level(own.base, x, out))
+    whole = matrix(lambda x, out: apply_augmented(own, x, out))
+    jacobian, stiffness = np.zeros((len(own.which), n, 3)), np.zeros(len(own.which))
+    places = {int(place): i for i, place in enumerate(system.offsets)}
+    for k, (slice_, row, lane) in enumerate(own.which):
+        stiffness[k] = system.rows.weight[slice_, row, lane]
+        for e in range(own.start[slice_], own.start[slice_ + 1]):
+            i = places[int(own.offset[e, lane])]
+            jacobian[k, i] += own.jacobian[e, 3 * row : 3 * row + 3, lane]
+    jacobian = (jacobian * system.free).reshape(len(own.which), -1)
+    middle = np.linalg.inv(np.diag(1 / stiffness) + jacobian @ base @ jacobian.T)
+    exact = base - base @ jacobian.T @ middle @ jacobian @ base
+    assert np.abs(whole - exact).max() <= 1e-4 * np.abs(exact).max()
+
+    contacts = np.arange(system.rows.weight.shape[0]) >= system.joint_slices
+    for share in (1.0, 0.0, 0.5):  # contacts as they are, open, and softer
+        system.renew_contacts(np.where(contacts[:, None, None], share, 1.0) * system.rows.weight)
+        dense = np.stack([system.product(each.reshape(n, 3)).ravel() for each in np.eye(3 * n)], axis=1)
+        rows = [system.pattern.unpack(np.ascontiguousarray(system.inverse[:, 3 * r : 3 * r + 3])) for r in range(3)]
+        moving = np.flatnonzero(system.free.all(axis=1))
+        for i in moving:
+            block = dense.reshape(n, 3, n, 3)[i, :, i]
+            found = np.stack([row[i] for row in rows])
+            assert np.abs(found @ block - np.eye(3)).max() <= 1e-3
 
 
 @pytest.mark.parametrize("linear", ["pcg", "jacobi", "matrix-free"])

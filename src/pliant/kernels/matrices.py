@@ -146,7 +146,7 @@ class TwoLevel(NamedTuple):
     """inverse (slices, 9, LANES): inverse diagonal blocks. piece (slices, LANES): piece of each triple, -1: none.
     turns (slices, LANES): 1 for the angular triple of a rigid body. arm (slices, 3, LANES) [m] from the piece's centre.
     free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below,
-    the inverse of its diagonal on it. work (6 pieces,)."""
+    the inverse of its diagonal on it; first (6 pieces,): where its rows begin. work (6 pieces,)."""
 
     inverse: np.ndarray
     piece: np.ndarray
@@ -154,6 +154,7 @@ class TwoLevel(NamedTuple):
     arm: np.ndarray
     free: np.ndarray
     coarse: np.ndarray
+    first: np.ndarray
     work: np.ndarray
 
 

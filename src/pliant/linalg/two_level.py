@@ -104,5 +104,5 @@ def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, 
     kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
     coarse[np.arange(size), np.arange(size)] *= 1 + SAFETY
     kernels.factorise_dense(coarse)
-    work = np.empty(size, dtype)
-    return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), work)
+    first, work = np.minimum(np.argmax(coarse != 0.0, axis=1), np.arange(size)), np.empty(size, dtype)
+    return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), first, work)

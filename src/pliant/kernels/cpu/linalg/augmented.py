@@ -13,31 +13,33 @@ from pliant.kernels.cpu.linalg.two_level import (
     prolong,
     restrict,
     solve_dense,
+    solve_within,
 )
 from pliant.kernels.lanes import LANES
 
 
 @kernel
-def _moves(p, s, solved):
-    """Whether the coarse level moves anything in a slice."""
+def _moves(p, s, moved):
+    """Whether any piece in a slice is moved (pieces,)."""
+    found = False
     for lane in range(LANES):
-        k = 6 * p.piece[s, lane]
-        if k >= 0:
-            for c in range(6):
-                if solved[k + c] != 0:
-                    return True
-    return False
+        found = found or (p.piece[s, lane] >= 0 and moved[p.piece[s, lane]])
+    return found
 
 
 @kernel
-def _answer(p, right, first, last, answer_out):
+def _answer(p, right, first, last, moved, answer_out):
     """The answer P0^-1 right (slices, 3, LANES), all zero so far, for what is zero but in slices from first on, before
-    last; the slices between which it is not zero: few where bodies are rigid."""
+    last; the slices between which it is not zero: few where bodies are rigid. moved (pieces,): room."""
     multiply_blocks(p.inverse[first:last], right[first:last], answer_out[first:last])
     restrict(p, right, first, last, p.work)
-    solve_dense(p.coarse, p.work)
+    solve_within(p.coarse, p.first, p.work)
+    for piece in range(moved.shape[0]):
+        moved[piece] = False
+        for k in range(6 * piece, 6 * piece + 6):
+            moved[piece] = moved[piece] or p.work[k] != 0
     for s in range(right.shape[0]):
-        if _moves(p, s, p.work):
+        if _moves(p, s, moved):
             prolong(p, s, p.work, answer_out)
             first, last = min(first, s), max(last, s + 1)
     return first, last
@@ -48,7 +50,7 @@ def augment(base, rows, which, free, answers_out, extent_out, factors_out):
     """Answers, all zero so far, the slices (m, 2) between which they are not zero, and factors for the rows `which`
     (m, 3): slice, row in its block, lane; free: flat."""
     right = np.zeros(answers_out.shape[1:], answers_out.dtype)
-    flat = right.reshape(-1)
+    flat, moved = right.reshape(-1), np.empty(base.work.shape[0] // 6, np.bool_)
     for k in range(which.shape[0]):
         s, row, lane = which[k]
         first, last = right.shape[0], 0
@@ -57,7 +59,7 @@ def augment(base, rows, which, free, answers_out, extent_out, factors_out):
             first, last = min(first, at // (3 * LANES)), max(last, at // (3 * LANES) + 1)
             for c in range(3):
                 flat[at + c * LANES] += free[at + c * LANES] * rows.jacobian[e, 3 * row + c, lane]
-        extent_out[k, 0], extent_out[k, 1] = _answer(base, right, first, last, answers_out[k])
+        extent_out[k, 0], extent_out[k, 1] = _answer(base, right, first, last, moved, answers_out[k])
         for e in range(rows.start[s], rows.start[s + 1]):
             for c in range(3):
                 flat[rows.offset[e, lane] + c * LANES] = 0

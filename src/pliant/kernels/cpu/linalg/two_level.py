@@ -68,6 +68,24 @@ def solve_dense(a, x_inout):
 
 
 @kernel
+def solve_within(a, first, x_inout):
+    """As `solve_dense`, of factors whose rows begin at the columns first (n,): pieces of bodies that nothing couples
+    have nothing to do with each other."""
+    n = a.shape[0]
+    for i in range(n):
+        row, part, total = a[i, first[i] : i], x_inout[first[i] : i], x_inout[i]
+        for k in range(row.shape[0]):
+            total -= row[k] * part[k]
+        x_inout[i] = total * a[i, i]
+    for place in range(n):
+        i = n - 1 - place
+        row, part, share = a[i, first[i] : i], x_inout[first[i] : i], x_inout[i] * a[i, i]
+        x_inout[i] = share
+        for k in range(row.shape[0]):
+            part[k] -= row[k] * share
+
+
+@kernel
 def _flush(total, i_piece, j_piece, i_turns, arm, mask, coarse):
     """coarse[i, j] += P_i^T total for a row triple with this arm; total (3, 6) is then zero."""
     for c in range(6):
@@ -285,6 +303,6 @@ def apply_two_level(preconditioner, r, z):
     p = preconditioner
     multiply_blocks(p.inverse, r, z)
     restrict(p, r, 0, r.shape[0], p.work)
-    solve_dense(p.coarse, p.work)
+    solve_within(p.coarse, p.first, p.work)
     for s in range(r.shape[0]):
         prolong(p, s, p.work, z)
