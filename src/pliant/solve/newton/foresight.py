@@ -16,7 +16,7 @@ from pliant.solve.newton.point import Point
 # Most corrections of a direction, part of the residual to which each is solved for, and to which all of them bring it.
 MOST_CORRECTIONS, FORCING, ENOUGH = 8, 0.1, 0.1
 # Most renewals of what lags behind, and the part of it [J] that one leaves where they are slow.
-MOST_RENEWALS, SLOWLY = 3, 0.25
+MOST_RENEWALS, SLOWLY = 5, 0.75
 # Most halvings of a correction that does not lower the model.
 MOST_HALVINGS = 12
 
