@@ -9,6 +9,7 @@ from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
 from pliant.collide.successors import predecessors
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
@@ -167,7 +168,7 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what, torques[order])
 
 
-def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
+def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows) -> np.ndarray:
     """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key, and of contacts whose features
     have changed by their pair."""
     impulse = np.zeros(rows.table.target.shape)
@@ -178,8 +179,8 @@ def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
         if not known.all():
             known = _matched_by_pair(kept.contact_key, rows.contacts.key, known, place)
             known = _matched_by_place(kept, rows.contacts, known, place)
-        for c in range(3):
-            impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
+        then, now = (kept.contact_normal[place], kept.contacts[place]), (rows.contacts.normal, rows.contact_index)
+        device.contacts.turn_impulses(known, *then, *now, impulse.reshape(-1))
         own = known[rows.rolling.contact]
         impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse

@@ -2,8 +2,9 @@
 
 from pliant.formulas.contact import contact_target
 from pliant.formulas.joints import cross_matrix, tangent_frame
-from pliant.formulas.matrix3 import multiply, subtract
+from pliant.formulas.matrix3 import add, dot, multiply, scale, subtract
 from pliant.jit import kernel
+from pliant.kernels.lanes import LANES
 
 
 @kernel
@@ -14,6 +15,20 @@ def contact_forces(normal, impulse, out):
         t1, t2 = tangent_frame(n)
         for c in range(3):
             out[k, c] = impulse[k, 0] * n[c] + impulse[k, 1] * t1[c] + impulse[k, 2] * t2[c]
+
+
+@kernel
+def turn_impulses(known, normal_then, impulse_then, normal_now, index, out):
+    """Impulses (k, 3) of contacts that are known (k,), along normals and tangents that there were, along those that
+    there are, into out (rows,) at the places (k,) of their normal rows: tangents, which follow normals, may jump."""
+    for k in range(known.shape[0]):
+        if not known[k]:
+            continue
+        first, second = tangent_frame((normal_then[k, 0], normal_then[k, 1], normal_then[k, 2]))
+        rubbing = add(scale(impulse_then[k, 1], first), scale(impulse_then[k, 2], second))
+        first, second = tangent_frame((normal_now[k, 0], normal_now[k, 1], normal_now[k, 2]))
+        out[index[k]] = impulse_then[k, 0]
+        out[index[k] + LANES], out[index[k] + 2 * LANES] = dot(rubbing, first), dot(rubbing, second)
 
 
 @kernel

@@ -59,7 +59,7 @@ class Settling:
         if len(rows.contacts) < FEWEST or len(rows.rolling) or not self._moderate(problem):
             return None
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
-        impulse, u, before, share = warm_impulses(problem.state.impulses, rows), start, None, 1.0
+        impulse, u, before, share = warm_impulses(problem.model.device, problem.state.impulses, rows), start, None, 1.0
         for _ in range(MOST_LOOKS):
             found = self._swept(problem, impulse, u, info)
             if found is None:
@@ -75,7 +75,7 @@ class Settling:
             problem, last, _, _ = contacts_ahead(problem, problem.started, u, last, share, none)
             if len(problem.rows.contacts) < FEWEST:
                 return None
-            impulse = warm_impulses(kept, problem.rows)
+            impulse = warm_impulses(problem.model.device, kept, problem.rows)
         return None
 
     def moves(self, problem: Problem) -> bool:
