@@ -6,10 +6,13 @@ import pytest
 import pliant as pl
 from pliant.benchmarks.contact import moved, stack_scene, tower
 from pliant.benchmarks.pile import rigid_pile
+from pliant.collide.detect import Colliders
 from pliant.kernels.device import HOST
 from pliant.kernels.lanes import LANES
 from pliant.solve.newton import minimise
 from pliant.solve.newton.sweeping import sweep
+from pliant.solve.problem import warm_impulses
+from pliant.stepping.step import pose
 
 
 def test_a_pile_that_comes_down_converges_in_every_step(monkeypatch):
@@ -78,10 +81,11 @@ def blocks(count, bodies, seed):
     return start, triples, jacobian, target, friction, inverse_mass
 
 
-@pytest.mark.parametrize("count", [1, 7, 20])
-def test_sweeps_end_where_signorini_and_coulomb_say(count):
-    start, triples, jacobian, target, friction, inverse_mass = blocks(count, 10, count)
-    impulse, u = np.zeros(target.shape), np.zeros((20, 3))
+@pytest.mark.parametrize(("count", "bodies"), [(1, 10), (7, 10), (20, 10), (500, 300)])
+def test_sweeps_end_where_signorini_and_coulomb_say(count, bodies):
+    """Among many contacts a few need more sweeps than the others, and get them alone."""
+    start, triples, jacobian, target, friction, inverse_mass = blocks(count, bodies, count)
+    impulse, u = np.zeros(target.shape), np.zeros((2 * bodies, 3))
     slow, mobility = np.full(friction.shape, 1e-10), np.zeros(friction.shape)
     arguments = (start, triples, jacobian, target, np.zeros(target.shape), friction, slow, inverse_mass, impulse, u)
     sweeps, moved, lacking = HOST.sweeps.sweep_contacts(*arguments, mobility, 1, 20000, 1e-24)
@@ -101,3 +105,63 @@ def test_sweeps_end_where_signorini_and_coulomb_say(count):
     # what slides is held back by all there is, against its motion
     power = impulse[:, 1] * rate[:, 1] + impulse[:, 2] * rate[:, 2]
     np.testing.assert_allclose(power[there], -(friction * normal * slip)[there], atol=1e-8)
+
+
+def test_impulses_turn_with_their_tangents():
+    """The frame of a level normal jumps where it begins to look down; what a contact carries does not."""
+    then, now = np.array([[1.0, 0.0, 1e-9]]), np.array([[1.0, 0.0, -1e-9]])
+    impulse, index, out = np.array([[3.0, 0.5, -0.7]]), np.zeros(1, np.int64), np.zeros(3 * LANES)
+    HOST.contacts.turn_impulses(np.ones(1, bool), then, impulse, now, index, out)
+    before, after = np.empty((1, 3)), np.empty((1, 3))
+    HOST.contacts.contact_forces(then, impulse, before)
+    HOST.contacts.contact_forces(now, out[::LANES][None].copy(), after)
+    np.testing.assert_allclose(after, before, atol=1e-8)
+    assert abs(out[LANES] - 0.5) > 0.1 or abs(out[2 * LANES] + 0.7) > 0.1  # or the frame did not jump
+
+
+def test_contacts_that_change_their_names_are_found_where_they_are():
+    """Corners of a face, carried along and named in another order, and one of another pair."""
+    old = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [5, 5, 5]])
+    order, found = np.array([2, 0, 3, 1]), np.empty(5, np.int64)
+    new = np.concatenate([old[order] + [2.0, -1.0, 0.1], [[7.0, 7, 7]]])
+    HOST.contacts.match_points(np.array([1, 1, 1, 1, 2]), old, np.array([1, 1, 1, 1, 3]), new, found)
+    assert found.tolist() == [2, 0, 3, 1, -1]
+
+
+def test_faces_that_take_turns_in_clipping_keep_their_load():
+    """Two boxes lie on each other at a small angle, and the one or the other clips: impulses stay in their corners."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True)
+    low = scene.add_rigid(pl.Box((0.1, 0.1, 0.02)), density=1000, position=(0, 0, 0.01))
+    high = scene.add_rigid(pl.Box((0.1, 0.1, 0.02)), density=1000, position=(0.03, 0, 0.03))
+    sim = scene.simulate(dt=1 / 60)
+    sim.step(20)
+    kept, names, carried = sim.state.impulses, [], []
+    for tilted in (low, high):
+        for body, angle in ((low, 0.0), (high, 0.0), (tilted, 0.05)):  # [rad]
+            half = 0.5 * angle
+            sim.set_pose(body, sim.pose(body)[0], (np.cos(half), 0.0, np.sin(half), 0.0))
+        problem = pose(sim.model, sim.state, 1 / 60, False)
+        own = np.flatnonzero((problem.rows.contacts.body != 0).all(axis=1))  # without the plane
+        names.append(set(problem.rows.contacts.key[own].tolist()))
+        impulse = warm_impulses(sim.model.device, kept, problem.rows).ravel()[problem.rows.contact_index[own]]
+        point = problem.rows.contacts.point[own]
+        carried.append((impulse[:, None] * point).sum(axis=0) / impulse.sum())
+    assert not names[0] & names[1]  # or nothing here is told
+    mine = (kept.contact_thing != 0).all(axis=1)
+    centre = (kept.contacts[mine, :1] * kept.contact_point[mine]).sum(axis=0) / kept.contacts[mine, 0].sum()
+    for found in carried:
+        np.testing.assert_allclose(found[:2], centre[:2], atol=1e-3)
+
+
+def test_a_step_begins_with_the_contacts_found_where_the_last_one_led(monkeypatch):
+    looked = []
+    look = Colliders._contacts
+    monkeypatch.setattr(Colliders, "_contacts", lambda *given: looked.append(1) or look(*given))
+    sim, again = rigid_pile(96).simulate(dt=1 / 60, solver=pl.Newton(tolerance=0.1)), 0
+    for _ in range(30):
+        sim.step()
+        looked.clear()
+        sim.model.colliders.contacts(sim.state, 1 / 60)
+        again += len(looked)
+    assert again < 10  # those of steps that spins or Newton's method have changed since

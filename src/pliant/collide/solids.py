@@ -108,17 +108,10 @@ class Solids:
         """Pairs (k, 2) of bodies whose boxes overlap, planes second; sorted."""
         if len(self.convex) <= MOST_TESTED:
             return self._tested(low, high, self.planes, *self.plane_equations(placed))
-        count = self.things.soft_count
-        first, second = self.convex[self.fit(low, high).pairs()].T
-        key = np.sort((np.minimum(first, second) << BODY_BITS) | np.maximum(first, second))
-        found = [np.stack([key >> BODY_BITS, key & ((1 << BODY_BITS) - 1)], axis=1)]
-        for plane, normal, height in zip(self.planes, *self.plane_equations(placed)):
-            # the corner of a box that is deepest below the plane
-            deepest = np.where(normal > 0, low[self.convex], high[self.convex]) @ normal
-            below = self.convex[deepest <= height]
-            found.append(np.stack([below, np.full(len(below), plane)], axis=1))
-        pairs = np.concatenate(found)
-        return pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+        near = self.fit(low, high).pairs()
+        room = np.empty((len(near) + len(self.convex) * len(self.planes), 2), np.int64)
+        numbers = (low, high, self.convex, self.things.soft_count, self.planes, *self.plane_equations(placed))
+        return room[: self.kernels.broad.bodies_in_order(self.things.manners, near, *numbers, room)]
 
     def _tested(self, low: np.ndarray, high: np.ndarray, planes: np.ndarray, normals, heights) -> np.ndarray:
         """As `pairs`, each body with each other and with these planes."""

@@ -9,6 +9,7 @@ from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
 from pliant.collide.successors import predecessors
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
+from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
@@ -167,7 +168,7 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what, torques[order])
 
 
-def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
+def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows) -> np.ndarray:
     """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key, and of contacts whose features
     have changed by their pair."""
     impulse = np.zeros(rows.table.target.shape)
@@ -176,26 +177,35 @@ def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
         place = np.searchsorted(kept.contact_key, rows.contacts.key).clip(max=len(kept.contact_key) - 1)
         known = kept.contact_key[place] == rows.contacts.key
         if not known.all():
-            known = _matched_by_pair(kept.contact_key, rows.contacts.key, known, place)
+            known = _matched_by_pair(device, kept, rows.contacts, known, place)
             known = _matched_by_place(kept, rows.contacts, known, place)
-        for c in range(3):
-            impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
+        then, now = (kept.contact_normal[place], kept.contacts[place]), (rows.contacts.normal, rows.contact_index)
+        device.contacts.turn_impulses(known, *then, *now, impulse.reshape(-1))
         own = known[rows.rolling.contact]
         impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse
 
 
-def _matched_by_pair(kept: np.ndarray, keys: np.ndarray, known: np.ndarray, place_inout: np.ndarray) -> np.ndarray:
-    """Which contacts are known by their keys or else by those of their pairs, as points on rims and in corners are that
-    move on; those are matched in the order of their features, and placed."""
-    lost = np.setdiff1d(np.arange(len(kept)), place_inout[known])
-    new = np.flatnonzero(~known)
-    lost, new = lost[named_by_feature(kept[lost])], new[named_by_feature(keys[new])]
-    new = new[np.argsort(keys[new], kind="stable")]
-    _, first, other = np.intersect1d(_ranked(kept[lost]), _ranked(keys[new]), assume_unique=True, return_indices=True)
-    place_inout[new[other]] = lost[first]
+def _matched_by_pair(
+    device: Device, kept: RowImpulses, contacts: Contacts, known: np.ndarray, place_inout: np.ndarray
+) -> np.ndarray:
+    """Which contacts are known by their keys or else among those of their pairs, as points on rims and in corners are
+    that move on, and all of a pair whose faces take turns in clipping each other; those are matched by where they are,
+    and placed."""
+    gone = np.ones(len(kept.contact_key), bool)
+    gone[place_inout[known]] = False
+    lost, new = np.flatnonzero(gone), np.flatnonzero(~known)
+    lost, new = lost[named_by_feature(kept.contact_key[lost])], new[named_by_feature(contacts.key[new])]
+    new = new[np.argsort(contacts.key[new], kind="stable")]
+    pairs, found = (
+        (kept.contact_key[lost] >> FEATURE_BITS, contacts.key[new] >> FEATURE_BITS),
+        np.empty(len(new), np.int64),
+    )
+    device.contacts.match_points(pairs[0], kept.contact_point[lost], pairs[1], contacts.point[new], found)
+    there = found >= 0
+    place_inout[new[there]] = lost[found[there]]
     known = known.copy()
-    known[new[other]] = True
+    known[new[there]] = True
     return known
 
 
@@ -211,13 +221,6 @@ def _matched_by_place(kept: RowImpulses, contacts: Contacts, known: np.ndarray, 
     known = known.copy()
     known[new[there]] = True
     return known
-
-
-def _ranked(keys: np.ndarray) -> np.ndarray:
-    """Sorted keys with their features replaced by their ranks among those of the pair."""
-    pairs = keys >> FEATURE_BITS
-    starts = np.searchsorted(pairs, pairs)
-    return (pairs << FEATURE_BITS) + np.arange(len(keys)) - starts
 
 
 def mass_blocks(model, prediction, h: float) -> np.ndarray:

@@ -78,7 +78,7 @@ def _opening(problem: Problem, u: np.ndarray) -> np.ndarray:
     out = np.zeros(len(model.soft_names) + model.body_count, bool)
     if not blocks.rigid.any():
         return out
-    pose = moved(model.device, problem.state, u, problem.h).pose
+    pose = moved(problem, u).pose
     errors = joint_rows.errors_at(blocks, Rows.empty(blocks.start), pose), problem.rows.error
     gap, before = (np.linalg.norm(error[blocks.slice, :, blocks.lane], axis=1) for error in errors)
     opened = blocks.rigid & (gap > np.maximum(OPENED * blocks.reach, before))
@@ -121,7 +121,7 @@ def _approach(problem: Problem, contacts: Contacts, u: np.ndarray) -> np.ndarray
     """How far (k,) [m] the sides of contacts, found where velocities u lead, come together in the step, about."""
     if not len(contacts):
         return np.zeros(0)
-    still, there = np.zeros(len(contacts)), moved(problem.model.device, problem.state, u, problem.h)
+    still, there = np.zeros(len(contacts)), moved(problem, u)
     rows, index, _ = contact_rows.fill(problem.model, contacts, still, there.pose[2:], problem.before, u, problem.h)
     rate = np.empty(rows.target.shape)
     problem.model.device.rows.row_rates(rows.start, rows.triples, rows.jacobian, u, rate)

@@ -1,9 +1,12 @@
-"""Loops that fill the rows of contacts."""
+"""Loops that fill the rows of contacts, and find their impulses again."""
+
+import numpy as np
 
 from pliant.formulas.contact import contact_target
 from pliant.formulas.joints import cross_matrix, tangent_frame
-from pliant.formulas.matrix3 import multiply, subtract
+from pliant.formulas.matrix3 import add, dot, multiply, scale, subtract
 from pliant.jit import kernel
+from pliant.kernels.lanes import LANES
 
 
 @kernel
@@ -14,6 +17,73 @@ def contact_forces(normal, impulse, out):
         t1, t2 = tangent_frame(n)
         for c in range(3):
             out[k, c] = impulse[k, 0] * n[c] + impulse[k, 1] * t1[c] + impulse[k, 2] * t2[c]
+
+
+@kernel
+def turn_impulses(known, normal_then, impulse_then, normal_now, index, out):
+    """Impulses (k, 3) of contacts that are known (k,), along normals and tangents that there were, along those that
+    there are, into out (rows,) at the places (k,) of their normal rows: tangents, which follow normals, may jump."""
+    for k in range(known.shape[0]):
+        if not known[k]:
+            continue
+        first, second = tangent_frame((normal_then[k, 0], normal_then[k, 1], normal_then[k, 2]))
+        rubbing = add(scale(impulse_then[k, 1], first), scale(impulse_then[k, 2], second))
+        first, second = tangent_frame((normal_now[k, 0], normal_now[k, 1], normal_now[k, 2]))
+        out[index[k]] = impulse_then[k, 0]
+        out[index[k] + LANES], out[index[k] + 2 * LANES] = dot(rubbing, first), dot(rubbing, second)
+
+
+@kernel
+def _shift(old, new):
+    """The way (3,) from the middle of points (m, 3) to that of as many others; none where there are more or fewer."""
+    if old.shape[0] != new.shape[0]:
+        return 0.0, 0.0, 0.0
+    share = 1.0 / new.shape[0]
+    return (
+        share * (new[:, 0].sum() - old[:, 0].sum()),
+        share * (new[:, 1].sum() - old[:, 1].sum()),
+        share * (new[:, 2].sum() - old[:, 2].sum()),
+    )
+
+
+@kernel
+def _match_nearest(old, new, first, out):
+    """Of points (m, 3) and others (k, 3) match again and again the two that are nearest: `first` plus the number of the
+    one matched with each of the others, out (k,), -1 where none is left."""
+    shift, taken = _shift(old, new), np.zeros(old.shape[0], np.bool_)
+    out[:] = -1
+    for _ in range(min(old.shape[0], new.shape[0])):
+        nearest, i_best, j_best = np.inf, 0, 0
+        for i in range(old.shape[0]):
+            for j in range(new.shape[0]):
+                if taken[i] or out[j] >= 0:
+                    continue
+                x, y, z = (
+                    new[j, 0] - old[i, 0] - shift[0],
+                    new[j, 1] - old[i, 1] - shift[1],
+                    new[j, 2] - old[i, 2] - shift[2],
+                )
+                if x * x + y * y + z * z < nearest:
+                    nearest, i_best, j_best = x * x + y * y + z * z, i, j
+        taken[i_best], out[j_best] = True, first + i_best
+
+
+@kernel
+def match_points(old_pair, old, new_pair, new, out):
+    """Match points (m, 3) with others (k, 3) of the same pair, pairs (m,), (k,) in order: which one each of the others
+    goes on for, out (k,), -1 for none."""
+    i, j = 0, 0
+    while j < new.shape[0]:
+        pair, until = new_pair[j], j
+        while until < new.shape[0] and new_pair[until] == pair:
+            until += 1
+        while i < old.shape[0] and old_pair[i] < pair:
+            i += 1
+        stop = i
+        while stop < old.shape[0] and old_pair[stop] == pair:
+            stop += 1
+        _match_nearest(old[i:stop], new[j:until], i, out[j:until])
+        i, j = stop, until
 
 
 @kernel

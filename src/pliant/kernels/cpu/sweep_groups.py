@@ -97,6 +97,26 @@ def _ends(start, triples, s, lane, free, ends_out):
 
 
 @kernel
+def _placed(first, second, free, first_open, last, filled):
+    """The group into which a contact of two bodies goes, those that do not move from `free` on: the first that has room
+    after all groups that move either. last (bodies,), filled (groups,): the last group that moves a body, how many
+    contacts a group has; both change. No group before first_open has room."""
+    group = first_open
+    if first < free:
+        group = max(group, last[first] + 1)
+    if second < free:
+        group = max(group, last[second] + 1)
+    while filled[group] == LANES:
+        group += 1
+    filled[group] += 1
+    if first < free:
+        last[first] = group
+    if second < free:
+        last[second] = group
+    return group
+
+
+@kernel
 def group_contacts(start, triples, impulse, free, group_out, lane_out, ends_out):
     """The group and the lane (slices, LANES) in it of every contact, -1 where there is none, and its `_ends` (slices,
     LANES, 2). Contacts that carry load, by impulses (slices, 3, LANES), come first: how many groups of these, and how
@@ -112,20 +132,68 @@ def group_contacts(start, triples, impulse, free, group_out, lane_out, ends_out)
                 if not _ends(start, triples, s, lane, free, ends):
                     group_out[s, lane] = -1
                     continue
-                group = first_open
-                for side in range(2):
-                    if ends[side] < free:
-                        group = max(group, last[ends[side]] + 1)
-                while filled[group] == LANES:
-                    group += 1
-                group_out[s, lane], lane_out[s, lane] = group, filled[group]
-                filled[group] += 1
+                group = _placed(ends[0], ends[1], free, first_open, last, filled)
+                group_out[s, lane], lane_out[s, lane] = group, filled[group] - 1
                 count = max(count, group + 1)
-                for side in range(2):
-                    if ends[side] < free:
-                        last[ends[side]] = group
                 while filled[first_open] == LANES:
                     first_open += 1
         if turn == 0:
             loaded, first_open = count, count
     return loaded, count
+
+
+@kernel
+def _rest(first, second, bodies, marked):
+    """Whether none of two bodies, those that do not move from `bodies` on, is marked (bodies + 1,)."""
+    return not ((first < bodies and marked[first]) or (second < bodies and marked[second]))
+
+
+@kernel
+def near_contacts(ends, impulse, hot, bodies, rings, which_out):
+    """Contacts of the bodies on which hot ones (groups, LANES), more than 1, act, and of those that loaded contacts
+    join to these, so many rings of them: places group * LANES + lane into which_out (contacts,), in order; how many.
+    ends (groups, 2, LANES): bodies of contacts, those that do not move from `bodies` on."""
+    marked, next_marked = np.zeros(bodies + 1, np.bool_), np.zeros(bodies + 1, np.bool_)
+    for ring in range(rings + 1):
+        for g in range(ends.shape[0]):
+            for lane in range(LANES):
+                first, second = ends[g, 0, lane], ends[g, 1, lane]
+                if ring == 0:
+                    taken = hot[g, lane] > 1.0
+                else:
+                    taken = impulse[g, lane] > 0.0 and not _rest(first, second, bodies, marked)
+                if taken:
+                    next_marked[first], next_marked[second] = True, True
+        marked[:] = next_marked
+    count = 0
+    for g in range(ends.shape[0]):
+        for lane in range(LANES):
+            if not _rest(ends[g, 0, lane], ends[g, 1, lane], bodies, marked):
+                which_out[count] = g * LANES + lane
+                count += 1
+    return count
+
+
+@kernel
+def group_some(which, ends, loaded, bodies, number_out, group_out, lane_out):
+    """Groups and lanes (k,) in them of some contacts (k,), places group * LANES + lane in order, and numbers
+    (bodies + 1,) of their bodies: how many groups of those that are loaded, of all, and how many bodies."""
+    last, filled = np.full(bodies + 1, -1), np.zeros(which.shape[0] + 2, np.int64)
+    loaded_now, count, first_open, known = 0, 0, 0, 0
+    number_out[:] = -1
+    for k in range(which.shape[0]):
+        g, lane = which[k] // LANES, which[k] % LANES
+        if g >= loaded and loaded_now == 0:
+            loaded_now, first_open = count, count
+        for side in range(2):
+            body = ends[g, side, lane]
+            if body < bodies and number_out[body] < 0:
+                number_out[body] = known
+                known += 1
+        group = _placed(ends[g, 0, lane], ends[g, 1, lane], bodies, first_open, last, filled)
+        group_out[k], lane_out[k] = group, filled[group] - 1
+        count = max(count, group + 1)
+        while filled[first_open] == LANES:
+            first_open += 1
+    number_out[bodies] = known
+    return (loaded_now if loaded_now > 0 else count), count, known

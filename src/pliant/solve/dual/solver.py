@@ -164,7 +164,7 @@ class DualSolver:
         """Impulses of the step before; zero for a cold start."""
         kept = state.memory.get(self.name, {}).get("elements") if element_size else None
         elements = np.zeros(element_size) if kept is None else kept.ravel()
-        impulse = np.concatenate([elements, warm_impulses(state.impulses, rows).ravel()])
+        impulse = np.concatenate([elements, warm_impulses(self.device, state.impulses, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
     def _minimise(self, operator, b, low, high, friction, x, settling=None, condition: float = CONDITION) -> Info:

@@ -62,7 +62,7 @@ class Increment:
         self.softness = (softness, contacts)
         self.mobilities = None  # of all triples, once there are rows
         self.joints = JointsAhead(model.joints, rows.table, rows.error, state, h)
-        self._take_rows(warm_impulses(state.impulses, rows), no_tilting())
+        self._take_rows(warm_impulses(self.device, state.impulses, rows), no_tilting())
         self.tangled, self.predicted = state.tangled, prediction.u
         if model.elements.sets:
             self._take_elements(state)
@@ -121,7 +121,7 @@ class Increment:
         value -= rows.energy
         rows.add_impulses(gradient)
         kept = kept_impulses(before.rows, rows.impulse)
-        self._take_rows(warm_impulses(kept, self.problem.rows), tilting)
+        self._take_rows(warm_impulses(self.device, kept, self.problem.rows), tilting)
         self.row_potential.estimate = estimate
         self.row_potential.follow_slip(u)
         value += self.row_potential.evaluate(u, gradient)

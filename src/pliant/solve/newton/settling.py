@@ -38,7 +38,9 @@ MOST_LOOKS = 12
 # Imbalance (solve.residual) that a settled step may leave.
 IMBALANCE = 0.1
 # Part of what a contact may lack before it is too deep that it may lack in the last sweep.
-NEARLY = 0.5
+NEARLY = 0.35
+# Part of the way to where an iterate leads from which on contacts follow it all the way: those there are known.
+NEAR = 0.7
 
 
 class Settling:
@@ -59,7 +61,7 @@ class Settling:
         if len(rows.contacts) < FEWEST or len(rows.rolling) or not self._moderate(problem):
             return None
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
-        impulse, u, before, share = warm_impulses(problem.state.impulses, rows), start, None, 1.0
+        impulse, u, before, share = warm_impulses(problem.model.device, problem.state.impulses, rows), start, None, 1.0
         for _ in range(MOST_LOOKS):
             found = self._swept(problem, impulse, u, info)
             if found is None:
@@ -70,12 +72,13 @@ class Settling:
             kept, change = kept_impulses(problem.rows, impulse), u - last
             if before is not None:
                 share = followed_share(problem.model.device, problem.mass, change, before, share)
+                share = share if share < NEAR else 1.0
             before = change
             none = np.zeros(len(problem.rows.contacts), bool)
             problem, last, _, _ = contacts_ahead(problem, problem.started, u, last, share, none)
             if len(problem.rows.contacts) < FEWEST:
                 return None
-            impulse = warm_impulses(kept, problem.rows)
+            impulse = warm_impulses(problem.model.device, kept, problem.rows)
         return None
 
     def moves(self, problem: Problem) -> bool:
@@ -110,7 +113,16 @@ class Settling:
         slow.reshape(-1)[_places(index)] = NEARLY * lack / h
         for _ in range(2):
             enough, u = most * self._scale(problem, u), problem.prediction.u.copy()
-            numbers = (slow, inverse_mass, impulse, u, self.mobility, LEAST_SWEEPS, MOST_SWEEPS, enough)
+            numbers = (
+                slow,
+                inverse_mass,
+                impulse,
+                u,
+                self.mobility,
+                LEAST_SWEEPS - info.iterations,
+                MOST_SWEEPS,
+                enough,
+            )
             sweeps, left, _ = kernel(*geometry, *numbers)
             info.iterations += sweeps
             felt = self.mobility.ravel()[_places(index)]
@@ -123,7 +135,7 @@ class Settling:
 
     def _met(self, problem: Problem, u: np.ndarray, last: np.ndarray, impulse: np.ndarray) -> bool:
         """Whether what touches where velocities u lead is what was foreseen, and nothing meets on its way there."""
-        ahead = detect(problem.model, moved(problem.model.device, problem.state, u, problem.h), problem.h)
+        ahead = detect(problem.model, moved(problem, u), problem.h)
         if self._deep(problem, ahead) or self._loose(problem, ahead, u, last, impulse):
             return False
         return bool(np.all(shares_before_meeting(problem, u) >= 1.0))

@@ -34,12 +34,12 @@ def contacts_ahead(
     ends = problem.state.x + h * u[: model.node_count]
     if not len(problem.rows.contacts) and model.colliders.clear(problem.state.x, ends):
         return problem, u, True, no_tilting()
-    there = moved(model.device, problem.state, u, h)
+    there = moved(problem, u)
     shares = _shares(problem, u, there)
     clear = bool(shares.min(initial=1.0) >= 1.0)
     if not clear or share != 1.0:
         u = last + share * ((u if clear else shares[:, None] * u) - last)
-        there = moved(model.device, problem.state, u, h)
+        there = moved(problem, u)
     contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last, held)])
     allowed = _allowed(contacts, started, h)
     rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
@@ -60,7 +60,7 @@ def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before:
 
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
     """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
-    found = problem.model.colliders.contacts(moved(problem.model.device, problem.state, u, problem.h), 0.0)
+    found = problem.model.colliders.contacts(moved(problem, u), 0.0)
     return found.these(of_solids(found.key))
 
 
@@ -83,14 +83,23 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
     if not len(contacts) or np.array_equal(contacts.key, found.key):
         return no_contacts()
-    gone = ~np.isin(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
-    gone |= held & ~np.isin(contacts.key, found.key)
+    gone = ~_among(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
+    if held.any():
+        gone |= held & ~_among(contacts.key, found.key)
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)
     problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
     kept = contacts.these(gone)
     return changed(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
+
+
+def _among(wanted: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Which of the wanted (k,) are among some keys (m,), in any order."""
+    if not len(keys):
+        return np.zeros(len(wanted), bool)
+    ordered = np.sort(keys)
+    return ordered[np.searchsorted(ordered, wanted).clip(max=len(keys) - 1)] == wanted
 
 
 def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:
@@ -101,7 +110,7 @@ def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:
 
 def shares_before_meeting(problem: Problem, u: np.ndarray) -> np.ndarray:
     """The parts (triples,) of velocities u (triples, 3) with which things go no further than to where they meet."""
-    return _shares(problem, u, moved(problem.model.device, problem.state, u, problem.h))
+    return _shares(problem, u, moved(problem, u))
 
 
 def _shares(problem: Problem, u: np.ndarray, there: State) -> np.ndarray:
@@ -111,11 +120,14 @@ def _shares(problem: Problem, u: np.ndarray, there: State) -> np.ndarray:
     return np.concatenate([nodes, np.repeat(bodies, 2)])
 
 
-def moved(device: Device, state: State, u: np.ndarray, h: float) -> State:
-    """The state with everything where velocities u lead within h [s], and moving with them."""
-    n, rotation = len(state.x), state.body_rotation.copy()
-    spin = np.ascontiguousarray(u[n + 1 :: 2])
-    device.rigid.turn_bodies(h * spin, rotation)
+def moved(problem: Problem, u: np.ndarray) -> State:
+    """The state with everything where velocities u (triples, 3) lead, and moving with them, bodies as the step leaves
+    them: to the last bit where joints do not turn them, so that contacts found there are those of the next start."""
+    model, state, h, n = problem.model, problem.state, problem.h, problem.model.node_count
+    turn, rotation = np.ascontiguousarray(u[n + 1 :: 2]), state.body_rotation.copy()
+    spin, late = turn.copy(), np.zeros_like(turn)
+    momenta = (problem.prediction.angular_momentum, problem.prediction.mid_angular_velocity)
+    model.device.rigid.integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
     return state.changed(
         x=state.x + h * u[:n],
         v=u[:n],

@@ -109,6 +109,20 @@ def members_near(manners, x, y, wide, members, thing, loose, soft_count, low, hi
 
 
 @kernel
+def _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, count, pairs_out):
+    """Pairs, after `count` others, of bodies with planes, as `bodies_near` has them; how many there are then."""
+    for k in range(len(planes)):
+        for i in range(len(bodies)):
+            a, deepest = bodies[i], 0.0
+            for c in range(3):
+                deepest += normals[k, c] * (low[a, c] if normals[k, c] > 0.0 else high[a, c])
+            if deepest <= heights[k] and _accept(manners, soft_count + a, soft_count + planes[k]):
+                pairs_out[count, 0], pairs_out[count, 1] = a, planes[k]
+                count += 1
+    return count
+
+
+@kernel
 def bodies_near(manners, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
     """Pairs (k, 2) of bodies (b,), ascending, with boxes low, high (all bodies, 3) [m], that overlap and may touch;
     then with planes (p,), of normals (p, 3) and heights (p,) [m], that boxes reach; each sorted. How many."""
@@ -123,15 +137,34 @@ def bodies_near(manners, low, high, bodies, soft_count, planes, normals, heights
             if meet and _accept(manners, soft_count + a, soft_count + b):
                 pairs_out[count, 0], pairs_out[count, 1] = a, b
                 count += 1
-    for k in range(len(planes)):
-        for i in range(len(bodies)):
-            a, deepest = bodies[i], 0.0
-            for c in range(3):
-                deepest += normals[k, c] * (low[a, c] if normals[k, c] > 0.0 else high[a, c])
-            if deepest <= heights[k] and _accept(manners, soft_count + a, soft_count + planes[k]):
-                pairs_out[count, 0], pairs_out[count, 1] = a, planes[k]
+    return _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, count, pairs_out)
+
+
+@kernel
+def bodies_in_order(manners, near, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
+    """As `bodies_near`, of pairs near (k, 2) of entries of `bodies` whose boxes overlap, in any order; room for all."""
+    first = np.zeros(len(bodies) + 1, np.int64)
+    for k in range(len(near)):
+        first[min(near[k, 0], near[k, 1]) + 1] += 1
+    for i in range(len(bodies)):
+        first[i + 1] += first[i]
+    filled, other = first[:-1].copy(), np.empty(len(near), np.int64)
+    for k in range(len(near)):
+        i, j = min(near[k, 0], near[k, 1]), max(near[k, 0], near[k, 1])
+        place = filled[i]
+        while place > first[i] and other[place - 1] > j:
+            other[place] = other[place - 1]
+            place -= 1
+        other[place] = j
+        filled[i] += 1
+    count = 0
+    for i in range(len(bodies)):
+        for k in range(first[i], first[i + 1]):
+            a, b = bodies[i], bodies[other[k]]
+            if _accept(manners, soft_count + a, soft_count + b):
+                pairs_out[count, 0], pairs_out[count, 1] = a, b
                 count += 1
-    return count
+    return _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, count, pairs_out)
 
 
 @kernel

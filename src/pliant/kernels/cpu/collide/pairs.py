@@ -1,9 +1,11 @@
 """Contacts of all candidate pairs of convex bodies in one call."""
 
-from pliant.formulas.matrix3 import add, dot, multiply_vector, norm, scale, subtract
+from pliant.formulas.contact import box_distance
+from pliant.formulas.matrix3 import add, dot, multiply_vector, norm, scale, subtract, transpose_multiply_vector
 from pliant.jit import kernel
 from pliant.kernels.cpu.collide.convex import against_plane, convex_pair
-from pliant.kernels.shapes import PLANE
+from pliant.kernels.cpu.collide.manifold import NAMES
+from pliant.kernels.shapes import BOX, PLANE, SPHERE
 
 
 @kernel
@@ -37,6 +39,54 @@ def _noted(k, found, count, pair_out):
 
 
 @kernel
+def _write(normal, other, gap, name, out, row):
+    """A contact into a row, if there is one; other: the point of the second solid."""
+    if row < out.gap.shape[0]:
+        out.gap[row], out.feature[row] = gap, name
+        for c in range(3):
+            out.normal[row, c], out.point_b[row, c] = normal[c], other[c]
+            out.point_a[row, c] = other[c] + gap * normal[c]
+
+
+@kernel
+def _two_spheres(parameters, positions, a, b):
+    """Normal from sphere b to sphere a, the point of b, the gap."""
+    way = subtract(_triple(positions, a), _triple(positions, b))
+    apart = norm(way)
+    normal = scale(1.0 / apart, way) if apart > 0.0 else (0.0, 0.0, 1.0)
+    other = add(_triple(positions, b), scale(parameters[b, 0], normal))
+    return normal, other, apart - parameters[a, 0] - parameters[b, 0]
+
+
+@kernel
+def _sphere_and_box(parameters, positions, frames, a, b):
+    """Normal from box b to sphere a, the point of the box, the gap."""
+    frame, centre = _frame(frames, b), _triple(positions, a)
+    place = transpose_multiply_vector(frame, subtract(centre, _triple(positions, b)))
+    distance, normal = box_distance(place, _triple(parameters, b))
+    normal = multiply_vector(frame, normal)
+    return normal, subtract(centre, scale(distance, normal)), distance - parameters[a, 0]
+
+
+@kernel
+def _simple_pair(codes, parameters, positions, frames, a, b, reach, out, row):
+    """Contacts, 0 or 1, of a sphere with a sphere or a box; -1 of other solids."""
+    if codes[a] == SPHERE and codes[b] == SPHERE:
+        normal, other, gap = _two_spheres(parameters, positions, a, b)
+    elif codes[a] == SPHERE and codes[b] == BOX:
+        normal, other, gap = _sphere_and_box(parameters, positions, frames, a, b)
+    elif codes[a] == BOX and codes[b] == SPHERE:
+        normal, other, gap = _sphere_and_box(parameters, positions, frames, b, a)
+        normal, other = scale(-1.0, normal), add(other, scale(gap, normal))
+    else:
+        return -1
+    if not gap <= reach:
+        return 0
+    _write(normal, other, gap, 2 * NAMES - 1, out, row)
+    return 1
+
+
+@kernel
 def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, reach, most, scratch, pair_out, out):
     """Contacts of pairs (k, 2) of solids but planes, sorted as the pairs are: how many, or how many with more room.
 
@@ -47,6 +97,10 @@ def collide_pairs(pairs, codes, parameters, index, hulls, positions, frames, rea
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
+        quick = _simple_pair(codes, parameters, positions, frames, a, b, reach[k], out, count)
+        if quick >= 0:
+            count = _noted(k, quick, count, pair_out)
+            continue
         first, second = _solid(codes, parameters, index, hulls, a), _solid(codes, parameters, index, hulls, b)
         poses = (_triple(positions, a), _frame(frames, a), _triple(positions, b), _frame(frames, b))
         room = (hulls, reach[k], most, scratch, out, count)
@@ -74,22 +128,15 @@ def collide_spheres(pairs, codes, parameters, positions, frames, reach, pair_out
     count = 0
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
-        way = subtract(_triple(positions, a), _triple(positions, b))
         if codes[b] == PLANE:
+            way = subtract(_triple(positions, a), _triple(positions, b))
             normal = multiply_vector(_frame(frames, b), _triple(parameters, b))
             other = subtract(_triple(positions, a), scale(dot(normal, way), normal))
             gap = dot(normal, way) - parameters[a, 0]
         else:
-            apart = norm(way)
-            normal = scale(1.0 / apart, way) if apart > 0.0 else (0.0, 0.0, 1.0)
-            other = add(_triple(positions, b), scale(parameters[b, 0], normal))
-            gap = apart - parameters[a, 0] - parameters[b, 0]
+            normal, other, gap = _two_spheres(parameters, positions, a, b)
         if not gap <= reach[k]:
             continue
-        if count < pair_out.shape[0]:
-            pair_out[count], out.gap[count], out.feature[count] = k, gap, 0
-            for c in range(3):
-                out.normal[count, c], out.point_b[count, c] = normal[c], other[c]
-                out.point_a[count, c] = other[c] + gap * normal[c]
-        count += 1
+        _write(normal, other, gap, 0, out, count)
+        count = _noted(k, 1, count, pair_out)
     return count
