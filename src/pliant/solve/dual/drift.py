@@ -45,7 +45,8 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
     if not len(blocks.family):
         return state
     rows, error = _rows_at(blocks, state, h)
-    meant, measure = _meant(problem, solution), _measures(problem)
+    measure = _measures(problem)
+    meant = _meant(problem, solution, measure)
     tolerated, large_gap, stuck = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP, STUCK))
     rigid = blocks.rigid | blocks.rigid_limits
     apart = _apart(blocks, error, meant)
@@ -118,15 +119,19 @@ def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
     return rows, joint_rows.fill(blocks, rows, state.pose, h)
 
 
-def _meant(problem: Problem, solution: Solution) -> np.ndarray:
-    """Errors (slices, 3, LANES) that joints have at the end of the step by their rates: none of rigid ones."""
+def _meant(problem: Problem, solution: Solution, measure: np.ndarray) -> np.ndarray:
+    """Errors (slices, 3, LANES) that joints have at the end of the step: none of rigid ones; of stiff springs, whose
+    gaps are measured (n,), by their impulses, for an error of their rates that is nothing beside the motion stores much
+    energy; of others by their rates."""
     rows, blocks = problem.rows, problem.model.joints
     if blocks.rigid.all():
         return np.zeros_like(rows.error)
-    table, rate = rows.table.between(0, rows.joint_slices), solution.joint_rate
-    if rate is None:
-        rate = np.empty(table.target.shape)
-        problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    table = rows.table.between(0, rows.joint_slices)
+    rate = np.empty(table.target.shape)
+    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    stiff = (measure < np.inf) & ~blocks.rigid & (blocks.slice < blocks.equality_slices)
+    place = (blocks.slice[stiff], slice(None), blocks.lane[stiff])
+    rate[place] = table.target[place] - table.compliance[place] * solution.impulses[place]
     meant = rows.error + problem.h * rate
     meant[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]] = 0.0
     return meant
