@@ -351,5 +351,7 @@ def generate(seed: int) -> Case:
         if draw.chance(0.2):
             maker.load(body)
     precision = "float32" if solver == "dual" and draw.chance(0.2) else "float64"
-    case = Case(seed, tuple(maker.lines), solver_text(draw, solver), maker.dt, draw.pick((10, 20, 40)), precision)
+    options = solver_text(draw, solver)
+    precision = "float64" if "eliminate" in options else precision
+    case = Case(seed, tuple(maker.lines), options, maker.dt, draw.pick((10, 20, 40)), precision)
     return replace(case, dt=safe_step(case)) if solver == "explicit" else case

@@ -119,11 +119,12 @@ def test_modes_of_a_hanging_bar(bar, tmp_path):
 
 def test_run_options_overrule_the_file(scene):
     out, err = pliant(
-        "run", scene, "--seconds", 0.06, "--dt", 0.01, "--precision", "float32", "--tolerance", 1e-3, "--json"
+        *("run", scene, "--seconds", 0.06, "--dt", 0.01, "--json"),
+        *("--solver", "dual", "--precision", "float32", "--tolerance", 1e-3),
     )
     report = json.loads(out)
     assert (report["steps"], report["dt"], report["precision"]) == (6, 0.01, "float32")
-    assert report["solver"] == "newton" and not err
+    assert report["solver"] == "dual" and not err
     assert report["energy"]["kinetic"] > 0
 
 
@@ -133,6 +134,7 @@ def test_run_options_overrule_the_file(scene):
         (["--dt", -1], "dt: -1.0 -> is out of range"),
         (["--solver", "magic"], "must be one of newton, mixed, dual, linear, explicit, xpbd, bounded, got 'magic'"),
         (["--precision", "half"], "precision"),
+        (["--precision", "float32"], "run.precision: precision 'float32' is of pliant.Dual() alone; pliant.Newton"),
         (["--device", "metal"], "device: \"metal\" -> is not one of the choices; allowed: 'cpu', 'cuda'"),
         (["--tolerance", 0], "Newton tolerance"),
     ],

@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import eigh
 
 import pliant as pl
+from pliant.solve import SOLVERS
 
 CUBE = pl.meshes.box((0.2, 0.2, 0.2), cells=2)
 RUBBER = pl.Material.corotated(young=1e5, poisson=0.3, density=1000)
@@ -269,6 +270,20 @@ def test_results_do_not_depend_on_the_number_of_threads():
     """Slots are summed in a fixed order: the same bits with one thread and with two."""
     assert np.array_equal(final_positions(60, threads=1), final_positions(60, threads=2))
     assert np.array_equal(final_positions(60, threads=1), final_positions(60, threads=1))
+
+
+@pytest.mark.parametrize("name", [*SOLVERS, "eliminated"])
+def test_a_precision_that_would_not_be_followed_is_refused(name):
+    """Only rows of the dual solver are computed in the precision asked for; others say so before the first step."""
+    scene = pl.Scene()
+    law = pl.Material.linear if name == "linear" else pl.Material.corotated
+    scene.add_soft(CUBE, law(young=1e5, poisson=0.3, density=1000), collide=False)
+    solver = pl.Dual(eliminate=True) if name == "eliminated" else SOLVERS[name]()
+    if name == "dual":
+        assert scene.simulate(dt=0.01, solver=solver, precision="float32").working_solver.dtype == "float32"
+        return
+    with pytest.raises(pl.SceneError, match=r"precision 'float32' is of pliant.Dual\(\) alone"):
+        scene.simulate(dt=0.01, solver=solver, precision="float32")
 
 
 def test_float32_agrees_with_float64():

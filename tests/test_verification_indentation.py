@@ -1,4 +1,4 @@
-"""Rigid tools pressed into soft blocks, against closed forms (CPL-05, CPL-06), and the contact patch test (CPL-08).
+"""Rigid tools pressed into soft blocks, against closed forms (CPL-05 to CPL-07), and the contact patch test (CPL-08).
 
 Half-spaces are quarters of blocks, by symmetry, graded away from the contact; they reach 60 contact radii down, which
 makes them stiffer than a half-space by about 0.88 / 60 (Dimitriadis et al. 2002, eq. 8).
@@ -68,6 +68,47 @@ def test_flat_punch_on_a_half_space():
     mesh = quarter(40 * radius, 60 * radius, radius / 10, (19, 15), (12, 4))
     _, force = pressed(mesh, pl.Cylinder(radius, 0.04), depth, 0.02)
     assert force == pytest.approx(expected["F"], rel=0.05)
+
+
+def half(width: float, fine: float, cells: tuple[int, int], even: tuple[int, int]):
+    """Half of a block below z = 0 with y >= 0, quadratic tets, fine about the middle of its edge."""
+    (across, down), mesh = cells, pl.meshes.box((2, 1, 1), cells=(2 * cells[0], cells[0], cells[1]))
+    points, even_spaced = np.array(mesh.points), np.linspace(0, 1, across + 1)
+    points[:, 0] -= 1
+    for axis in range(2):
+        places = np.interp(np.abs(points[:, axis]), even_spaced, graded(width, fine, even[0], across))
+        points[:, axis] = np.copysign(places, points[:, axis])
+    points[:, 2] = -np.interp(1 - points[:, 2], np.linspace(0, 1, down + 1), graded(width, fine, even[1], down))
+    return pl.meshes.TetMesh(points, mesh.tets).quadratic()
+
+
+@pytest.mark.slow
+def test_partial_slip_under_a_sphere():
+    """CPL-07: pressed down, then shifted by 3 mu P (2 - nu) / (16 G a) [1 - (1 - Q / mu P)^(2/3)] in two long steps, a
+    sphere sticks within c = a (1 - Q / mu P)^(1/3); 10 % on the stick area. Shallow, for what touches at the end of a
+    long step has slid over the slope a / R of the sphere before; the block, of eight radii, makes P larger by 1.15."""
+    expected, friction, poisson, depth = case("CPL-07"), 0.3, 0.49, 1e-5
+    radius = np.sqrt(RADIUS * depth)
+    normal = 1.15 * 4 / 3 * YOUNG / (1 - poisson**2) * np.sqrt(RADIUS) * depth**1.5
+    most = 3 * friction * normal * (2 - poisson) * 2 * (1 + poisson) / (16 * YOUNG * radius)
+    first, both = (most * (1 - (1 - part) ** (2 / 3)) for part in (0.5, 0.8))
+    ways = (0, 0, -depth), (first, 0, 0), (both - first, 0, 0)
+    scene = pl.Scene(gravity=(0, 0, 0))
+    rubber = pl.Material.linear(young=YOUNG, poisson=poisson, density=1000)
+    block = scene.add_soft(half(8 * radius, radius / 6, (11, 6), (7, 2)), rubber, friction=friction)
+    block.pin(block.nodes.z < block.nodes.z.min() + 1e-9)
+    block.pin(block.nodes.y < 1e-9, axes="y")
+    motion = {"static": True, "velocity": lambda time: ways[int(np.ceil(time - 1e-6)) - 1]}
+    tool = scene.add_rigid(pl.Sphere(RADIUS), position=(0, 0, RADIUS), friction=friction, **motion)
+    sim = scene.simulate(dt=1.0).step()
+    for part in (0.5, 0.8):
+        sim.step()
+        assert sim.info.converged
+        force = np.abs(sim.contact_force(tool, block))
+        assert force[0] / (friction * force[2]) == pytest.approx(part, abs=0.02)
+        away = np.linalg.norm(sim.contacts.points[:, :2] - sim.pose(tool)[0][:2], axis=1)
+        ratio = away[sim.contacts.sticking].max() / away.max()
+        assert ratio**2 == pytest.approx(expected[f"c/a Q={part}muP"] ** 2, rel=0.1)
 
 
 @pytest.mark.parametrize("solver", [EULER, DUAL, ELIMINATED], ids=["newton", "dual", "eliminated"])

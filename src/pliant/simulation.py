@@ -58,8 +58,8 @@ class Simulation(FieldReaders):
 
     solver: pliant.Newton() unless another is given. device: where it computes, "cpu" or "cuda" (an NVIDIA GPU, on which
     positions and velocities stay until they are read; see docs/gpu.md). precision: "float32" or "float64"
-    of the dual solver (positions and velocities are always float64). threads: how many, None for what measuring shows
-    to be quicker; results do not depend on it.
+    of the dual solver (positions and velocities are always float64); others refuse "float32". threads: how many, None
+    for what measuring shows to be quicker; results do not depend on it.
 
     A simulation is of the scene as it was when it was made. What the scene says later it does not follow: it refuses to
     step then, while its readers go on telling what it has computed.

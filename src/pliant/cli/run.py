@@ -36,7 +36,7 @@ Examples:
 @click.option("--max-iterations", type=int, help="Most iterations per step.")
 @click.option("--threads", type=int, help="Number of threads.")
 @click.option("--device", help="Where to compute: cpu or cuda.")
-@click.option("--precision", help="float32 or float64.")
+@click.option("--precision", help="Of the solver dual: float32 or float64.")
 @click.option("--checkpoint", help="Also write the last state to this .npz file, to go on from with pliant.resume.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 @verbose_option

@@ -71,14 +71,17 @@ class JointsAhead:
         blocks.loop(blocks.arrays, *self.pose, True, *places)
         device.ahead.follow_joints(blocks.start, self.before, h, len(state.x), self.turn, *places, self.rate)
 
-    def late_torque(self, impulse: np.ndarray) -> np.ndarray:
-        """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start."""
-        n, seen = len(self.state.x), np.zeros((len(self.state.x) + 2 * len(self.rotation), 3))
-        self.device.rows.add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
-        torque = seen[n + 1 :: 2].copy()
+    def late_torque(self, impulse: np.ndarray, taken: np.ndarray) -> np.ndarray:
+        """What the joints' torques (b, 3) [N m s] are more at the end of the step than seen from its start. taken
+        (b, 3): those seen from there by what bodies turned. (What stiff springs are out of balance by is much beside
+        a light body, which they hold nevertheless.)"""
         if np.abs(self.turn).max(initial=0.0) < UNIQUE:
+            torque = taken.copy()
             self.device.joints.late_torques(self.turn, torque)
             return torque
+        n, seen = len(self.state.x), np.zeros((len(self.state.x) + 2 * len(self.rotation), 3))
+        self.device.rows.add_row_impulses(self.blocks.start, self.triples, self.jacobian, impulse, seen)
+        torque = seen[n + 1 :: 2]
         late, jacobian, error = np.zeros_like(seen), np.zeros_like(self.jacobian), np.zeros_like(self.error)
         self.blocks.loop(self.blocks.arrays, *self.pose, False, self.triples, jacobian, error)
         self.device.rows.add_row_impulses(self.blocks.start, self.triples, jacobian, impulse, late)
@@ -125,6 +128,10 @@ class RowPotential:
         soft = (softness, *given[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
         if rows.slices:
             self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
+        # springs (slices, 3, LANES) that are met like rigid joints, where there are any
+        self.springs = None
+        if joints.slices and np.any(springs := self.hard & (rows.compliance > 0.0)):
+            self.springs = springs
         self.impulse, self.new_slip = shift.copy(), np.zeros(rows.friction.shape)
         self.curvature = np.zeros((rows.slices, 6, LANES))
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
@@ -283,7 +290,14 @@ class RowPotential:
         numbers = (self.hard, self.compliance, self.impulse, self.shift, self.mobility, self.rows.friction)
         slips, joints = (self.slip, self.new_slip), (self.joints.blocks.per_reach, met, STIFF_PART)
         none = np.empty((0, 3, LANES)) if little is None else little
-        return self.device.ahead.row_mismatch(*numbers, *slips, *joints, none) + self._torque_lag()
+        return self.device.ahead.row_mismatch(*numbers, *slips, *joints, none) + self._torque_lag() + self._spring_lag()
+
+    def _spring_lag(self) -> float:
+        """Twice the energy [J] that springs which are met like rigid joints store by their errors."""
+        if self.springs is None:
+            return 0.0
+        error = (self.compliance * (self.impulse - self.shift))[self.springs]
+        return float(np.sum(error * error / self.rows.compliance[self.springs]))
 
     def contact_mismatch(self) -> float:
         """As `mismatch`, of contacts alone, at what they last responded to."""

@@ -122,10 +122,10 @@ class RunSettings:
     """How `pliant run` runs a scene file.
 
     dt: time step [s]; seconds: how long; solver: one of pliant.solve.SOLVERS; device: where it computes, "cpu" or
-    "cuda"; precision: "float32" or "float64"; threads: None for all; frames_per_second: of films and series; output:
-    file names, or suffixes alone to take the name of the scene file; color: the field that colours soft bodies; joints:
-    whether axes, anchors and limits of joints are drawn; contacts: whether forces of contacts are; camera: None to see
-    the whole scene.
+    "cuda"; precision: "float64", of Dual also "float32"; threads: None for all; frames_per_second: of films and series;
+    output: file names, or suffixes alone to take the name of the scene file; color: the field that colours soft bodies;
+    joints: whether axes, anchors and limits of joints are drawn; contacts: whether forces of contacts are; camera: None
+    to see the whole scene.
     """
 
     dt: float = 1 / 60

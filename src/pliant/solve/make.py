@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.errors import SceneError
+from pliant.errors import SceneError, about
 from pliant.kernels.laws import LAWS
 from pliant.solve.dual.eliminated import EliminatedSolver
 from pliant.solve.dual.solver import DualSolver
@@ -25,6 +25,7 @@ CONSTANT_LAWS = tuple(name for name, law in LAWS.items() if not law.rotates)
 def make_solver(options, model, state, dtype: str):
     """The solver for these options; a feature of the scene it cannot honour is refused here."""
     check_solver(options, model)
+    check_precision(options, dtype)
     if model.device.resident:
         return make_resident(options, model, state, dtype)
     if isinstance(options, Newton):
@@ -64,6 +65,18 @@ def check_solver(options, model) -> None:
         _refuse_beyond_xpbd(model)
     else:
         raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
+
+
+def check_precision(options, dtype: str) -> None:
+    """Refuse a precision that the solver of these options would not follow: Dual alone lets it be chosen."""
+    if dtype == "float64" or (isinstance(options, Dual) and not options.eliminate):
+        return
+    name = "Dual(eliminate=True)" if isinstance(options, Dual) else type(options).__name__
+    with about("precision"):
+        raise SceneError(
+            f"precision {dtype!r} is of pliant.Dual() alone; pliant.{name} computes in float64, and where single "
+            f"precision is enough for a linear system it chooses that itself; leave precision out"
+        )
 
 
 def _refuse_torques(options, model) -> None:

@@ -17,6 +17,8 @@ from pliant.stepping.coupled import things_of_nodes
 # Energy that contacts give, relative to that of the motion, for which a step is taken again in halves; and what a spin
 # may have more than both the turning in the step and the spin before.
 GAIN, EXCESS = 5e-3, 1.01
+# The same of what contacts give at the velocities with which a step ends, where what rests is pushed by little.
+LIFTED = 1e-2
 # Parts to which velocities are cut down at once that gain energy.
 LEAST_PART, LARGEST_PART = 0.3, 0.95
 
@@ -40,8 +42,11 @@ def without_gains(problem: Problem, solution: Solution, new: State) -> State:
         given = max(given, float((after - most).sum(where=after > most)))
         spin = np.where((after > most)[:, None], turn, new.body_angular_velocity)
         new = new.changed(body_angular_velocity=spin)
+    given = max(given / GAIN, lifted(problem, solution) / LIFTED)
+    if given > motion and model.elements.sets:  # what is pressed hardly moves, and stores far more than it moves with
+        motion += float(_elastic(model, ElementPotential.of(model.elements, state), state.x).sum())
     if given > 0.0:
-        solution.info.straying = max(solution.info.straying, given / (GAIN * max(motion, 1e-300)))
+        solution.info.straying = max(solution.info.straying, given / max(motion, 1e-300))
     return new
 
 
@@ -54,6 +59,25 @@ def contact_work(problem: Problem, solution: Solution) -> float:
     model.device.rows.row_rates(table.start, table.triples, table.jacobian, middle, rate)
     work, size = (solution.impulses * rate).ravel()[rows.contact_index], model.colliders.size_of(rows.contacts)
     return float(work.sum(where=deepest_between(problem.started, rows.contacts) > -PENETRATION * size))
+
+
+def lifted(problem: Problem, solution: Solution) -> float:
+    """What contacts that do not bounce give [J] at the velocities after a step, beyond pushing apart by what may
+    penetrate and what was deep at the start, less what a step of implicit Euler takes: forces work along the way that a
+    step goes, which is not that of the mean of its velocities where contacts stop what gravity began."""
+    rows, table, model = problem.rows, problem.rows.table, problem.model
+    rate = np.empty(table.target.shape)
+    model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    allowed = PENETRATION * model.colliders.size_of(rows.contacts)
+    normal = rows.contact_index
+    apart = rate.ravel()[normal] - allowed / problem.h
+    work = solution.impulses.ravel()[normal] * np.maximum(apart, 0.0)
+    plain = model.colliders.things.coefficients(rows.contacts.thing)[1] == 0.0
+    given = float(work.sum(where=plain & (deepest_between(problem.started, rows.contacts) > -allowed)))
+    if not given > 0.0:
+        return 0.0
+    change = model.free_triples * (solution.u - problem.before)
+    return given - 0.5 * model.device.linalg.triples.quadratic_diagonal(problem.mass, change)
 
 
 def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -205,14 +205,16 @@ def _imbalance(tree, given, h, room, u, impulse, most):
 
 
 @kernel
-def _late_torques(given, room, impulse, torque_out):
-    """What the torques (b, 3) [N m s] of joints are more at the end of the step than seen from its start."""
-    start, triples, jacobian = given.rows[:3]
-    _clear(room.right)
-    add_row_impulses(start, triples, jacobian, impulse, room.right)
+def _late_torques(given, room, u, torque_out):
+    """What the torques (b, 3) [N m s] of joints are more at the end of the step than seen from its start, by what
+    bodies turn at u."""
+    for i in range(u.shape[0]):
+        for c in range(3):
+            room.right[i, c] = u[i, c] - given.predicted[i, c]
+    taken = multiply_diagonal(room.mass, room.right)
     for b in range(torque_out.shape[0]):
         for c in range(3):
-            torque_out[b, c] = room.right[2 * b + 1, c]
+            torque_out[b, c] = taken[2 * b + 1, c]
     late_torques(room.turn, torque_out)
 
 
@@ -250,5 +252,5 @@ def straight_step(tree, given, h, most, warm, room, u_out, impulse_out, torque_o
                 if not room.hard[s, row, lane]:
                     impulse_out[s, row, lane] = room.impulse[s, row, lane]
     imbalance = _imbalance(tree, given, h, room, u_out, impulse_out, most)
-    _late_torques(given, room, impulse_out, torque_out)
+    _late_torques(given, room, u_out, torque_out)
     return imbalance <= most.imbalance, residual, imbalance, count_rows(given.rows[0], given.rows[2])

@@ -28,6 +28,8 @@ UNEVEN = 10.0
 # Joints have strayed that are open by this part of their arms before they are put back together, or by this part after
 # it; limits [rad] by the same, and what it pushes things that touch into each other by.
 STRAYED, OPEN = 0.05, 5e-3
+# Part of a motion from which on, where putting joints back takes it back, it is taken from the velocities too.
+TAKEN_BACK = 0.25
 
 
 def straying(model, state: State) -> float:
@@ -45,12 +47,14 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
     if not len(blocks.family):
         return state
     rows, error = _rows_at(blocks, state, h)
-    meant, measure = _meant(problem, solution), _measures(problem)
+    measure = _measures(problem)
+    meant = _meant(problem, solution, measure)
     tolerated, large_gap, stuck = getattr(solver, "gap_parts", (TOLERATED_GAP, LARGE_GAP, STUCK))
     rigid = blocks.rigid | blocks.rigid_limits
     apart = _apart(blocks, error, meant)
     size = _sizes(blocks, apart)
     gap, large = _largest(size, measure), _largest(size, np.where(measure < np.inf, blocks.reach, np.inf)) / STRAYED
+    back = np.zeros(solution.u.shape)
     for _ in range(MAX_PROJECTIONS):
         if not gap > tolerated:
             break
@@ -65,6 +69,7 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
             gap = _largest(size, measure)
             if gap <= CLOSING * before:
                 break
+        back += move
         large = max(large, _pushed(problem, h * move) / OPEN)
         state, (rows, error), apart = moved, found, left
         if gap > CLOSING * before and _open_by(blocks, error) <= stuck:
@@ -72,7 +77,22 @@ def close_gaps(problem: Problem, solution: Solution, state: State, solver) -> St
         measure = np.where(rigid, large_gap / tolerated * blocks.reach, measure)
         gap = _largest(size, measure)
     info.straying = max(large, _open_by(blocks, error) / OPEN)
-    return state
+    return _slowed(problem, solution, state, back)
+
+
+def _slowed(problem: Problem, solution: Solution, state: State, back: np.ndarray) -> State:
+    """The state with velocities that have lost what putting things back, by velocities (triples, 3), took of the step's
+    motion, where that is much: joints and springs that resist a motion to second order alone stop it, and what forces
+    would have done along the way is not done."""
+    model, dot = problem.model, problem.model.device.linalg.triples.dot
+    back = model.free_triples * back
+    pull = model.device.linalg.triples.multiply_diagonal(problem.mass, back)
+    taken, motion = -dot(pull, solution.u), model.device.linalg.triples.quadratic_diagonal(problem.mass, solution.u)
+    if not taken > TAKEN_BACK * motion:
+        return state
+    u = state.velocity_triples() + min(1.0, taken / dot(pull, back)) * back
+    n = model.node_count
+    return state.changed(v=u[:n], body_velocity=u[n::2], body_angular_velocity=u[n + 1 :: 2])
 
 
 def _apart(blocks, error: np.ndarray, meant: np.ndarray) -> np.ndarray:
@@ -118,15 +138,19 @@ def _rows_at(blocks, state: State, h: float) -> tuple[Rows, np.ndarray]:
     return rows, joint_rows.fill(blocks, rows, state.pose, h)
 
 
-def _meant(problem: Problem, solution: Solution) -> np.ndarray:
-    """Errors (slices, 3, LANES) that joints have at the end of the step by their rates: none of rigid ones."""
+def _meant(problem: Problem, solution: Solution, measure: np.ndarray) -> np.ndarray:
+    """Errors (slices, 3, LANES) that joints have at the end of the step: none of rigid ones; of stiff springs, whose
+    gaps are measured (n,), by their impulses, for an error of their rates that is nothing beside the motion stores much
+    energy; of others by their rates."""
     rows, blocks = problem.rows, problem.model.joints
     if blocks.rigid.all():
         return np.zeros_like(rows.error)
-    table, rate = rows.table.between(0, rows.joint_slices), solution.joint_rate
-    if rate is None:
-        rate = np.empty(table.target.shape)
-        problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    table = rows.table.between(0, rows.joint_slices)
+    rate = np.empty(table.target.shape)
+    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
+    stiff = (measure < np.inf) & ~blocks.rigid & (blocks.slice < blocks.equality_slices)
+    place = (blocks.slice[stiff], slice(None), blocks.lane[stiff])
+    rate[place] = table.target[place] - table.compliance[place] * solution.impulses[place]
     meant = rows.error + problem.h * rate
     meant[blocks.slice[blocks.rigid], :, blocks.lane[blocks.rigid]] = 0.0
     return meant
@@ -160,16 +184,17 @@ def _largest(size: np.ndarray, measure: np.ndarray) -> float:
 
 
 def _pushed(problem: Problem, move: np.ndarray) -> float:
-    """How far displacements (triples, 3) [m] push things into each other where they touch, relative to the reach of
-    joints."""
-    rows = problem.rows
-    table = rows.table.between(rows.joint_slices, rows.table.slices)
-    if not table.slices:
+    """How far displacements (triples, 3) [m] push things into each other where they touch, relative to their size, with
+    what they were deep before."""
+    rows, table = problem.rows, problem.rows.table
+    if not len(rows.contacts):
         return 0.0
     rate = np.empty(table.target.shape)
     geometry = (table.start, table.triples, table.jacobian)
     problem.model.device.rows.row_rates(*geometry, move.astype(np.float64), rate)
-    return float(-rate[:, 0].min(initial=0.0) / problem.model.joints.reach.max())
+    push = -rate.ravel()[rows.contact_index]
+    deep = np.where(push > 0.0, push + np.maximum(-rows.contacts.gap, 0.0), 0.0)
+    return float((deep / problem.model.colliders.size_of(rows.contacts)).max())
 
 
 def _open_by(blocks, error: np.ndarray) -> float:

@@ -127,7 +127,8 @@ class NewtonSolver:
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled) if left > 0]
         info.rows = int(model.device.table.count_rows(table.start, table.jacobian))
         if rows.joints.slices:
-            solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices])
+            taken = potential.joint_torque(u, solution.impulses)
+            solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices], taken)
         if model.elements.on_bodies:
             late = 0.0 if solution.late_torque is None else solution.late_torque
             solution.late_torque = late + potential.rod_torque(potential.elastic)

@@ -37,6 +37,7 @@ class Straight:
         self.system = system if own else FactoredSystem(model, joint_rows.structure(model.joints, state))
         self.softness, self.tolerance = joint_softness(model, self.system.dtype), tolerance
         self.blocks = self.tree = self.room = None
+        self.springs = False
 
     @staticmethod
     def fits(model) -> bool:
@@ -57,8 +58,8 @@ class Straight:
         u, impulse, late = np.empty_like(start), np.empty_like(rows.target), np.empty((model.body_count, 3))
         numbers = (self.tree, given, h, self._thresholds(state), state.impulses.joints)
         done, residual, imbalance, count = model.device.straight.straight_step(*numbers, self.room, u, impulse, late)
-        if not done:
-            return None
+        if not done or (self.springs and np.any(self.room.hard & (rows.compliance > 0.0))):
+            return None  # springs that are met like rigid joints are judged by what they store (RowPotential)
         info = Info("newton", linear=self.system.linear, iterations=1, residual=residual, imbalance=imbalance)
         info.newton_iterations, info.rows = 1, count
         return Solution(u, impulse, info, {"change": u - predicted}, late_torque=late)
@@ -81,7 +82,7 @@ class Straight:
         self.tree = TreeArrays(*joints, *measures, *bodies, *matrix, *places)
         if self.room is None:
             self.room = _room(model, pattern, len(blocks.start) - 1)
-        self.blocks = blocks
+        self.blocks, self.springs = blocks, bool(np.any(blocks.compliance > 0.0))
 
 
 def _room(model, pattern, slices: int) -> TreeRoom:
