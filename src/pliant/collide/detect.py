@@ -37,6 +37,7 @@ class Colliders:
         # nothing may touch anything but itself
         few = self.mixed is None and len(self.solids.convex) < 2 and self.certificates is not None
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
+        self.longest_reach = LONGEST_REACH
         self._last = None  # what contacts were asked for last, and which there were
 
     def without(self, pairs: np.ndarray) -> "Colliders":
@@ -103,7 +104,7 @@ class Colliders:
             reach = 2 * h * np.sqrt((velocities * velocities).sum(axis=1)) + fall + SLACK * self.meshed.size
             if self.mixed:
                 parts.append(self.mixed.contacts(placed, x, reach, body_reach))
-            reach = np.minimum(reach, LONGEST_REACH * self.meshed.size)
+            reach = np.minimum(reach, self.longest_reach * self.meshed.size)
             others, itself = self._may_touch(x, velocities, reach, h) if self.certificates else (False, False)
             if others or itself:
                 parts.append(self.meshed.contacts(x, reach, softs, itself))
@@ -112,7 +113,7 @@ class Colliders:
     def _may_touch(self, x: np.ndarray, velocities: np.ndarray, reach: np.ndarray, h: float) -> tuple[bool, bool]:
         """Whether surfaces may touch others, and themselves: no body comes nearer to itself by moving as a whole."""
         proofs = self.certificates
-        within = np.minimum(2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, LONGEST_REACH * proofs.size)
+        within = np.minimum(2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, self.longest_reach * proofs.size)
         return proofs.may_touch(x, reach, within)
 
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
