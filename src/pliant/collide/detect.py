@@ -22,7 +22,8 @@ class Colliders:
     """Everything in a scene that may touch: solids, surfaces, and both together.
 
     meshed is None where there are no surfaces, mixed where no surface may touch a solid. slack (t,) [m]: gaps of
-    things below which contacts count however slow. acceleration [m/s2]: of free fall.
+    things below which contacts count however slow. acceleration [m/s2]: of free fall. longest_reach: of surfaces, at
+    most, in parts of their edges.
     """
 
     things: Things
@@ -31,13 +32,13 @@ class Colliders:
     mixed: Mixed | None
     slack: np.ndarray
     acceleration: float
+    longest_reach: float = LONGEST_REACH
 
     def __post_init__(self):
         self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
         # nothing may touch anything but itself
         few = self.mixed is None and len(self.solids.convex) < 2 and self.certificates is not None
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
-        self.longest_reach = LONGEST_REACH
         self._last = None  # what contacts were asked for last, and which there were
 
     def without(self, pairs: np.ndarray) -> "Colliders":
@@ -113,7 +114,9 @@ class Colliders:
     def _may_touch(self, x: np.ndarray, velocities: np.ndarray, reach: np.ndarray, h: float) -> tuple[bool, bool]:
         """Whether surfaces may touch others, and themselves: no body comes nearer to itself by moving as a whole."""
         proofs = self.certificates
-        within = np.minimum(2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, self.longest_reach * proofs.size)
+        within = np.minimum(
+            2 * h * proofs.straying(x, velocities) + SLACK * proofs.size, self.longest_reach * proofs.size
+        )
         return proofs.may_touch(x, reach, within)
 
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -103,7 +103,9 @@ class BendingSet(VolumeSet):
             full[:, :, i, i] += np.where(twins, 2 * full[:, :, i, j], 0.0)
             full[:, :, i, j] = np.where(twins, 0.0, full[:, :, i, j])
         pairs = np.array(lower_pairs(6))
-        return np.ascontiguousarray(full[:, :, pairs[:, 0], pairs[:, 1]].transpose(0, 2, 1)) * (self.volume > 0)[:, None]
+        return (
+            np.ascontiguousarray(full[:, :, pairs[:, 0], pairs[:, 1]].transpose(0, 2, 1)) * (self.volume > 0)[:, None]
+        )
 
     def laws(self, tangled: np.ndarray | None = None) -> list:
         """Bending has one law."""

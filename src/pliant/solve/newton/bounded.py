@@ -1,17 +1,17 @@
 """Steps of Newton's method whose cost has a bound: as near to the minimum of the potential as it allows.
 
 What makes a converged step long is that it is never known beforehand how many iterations, searches for contacts and
-halves it takes. Here all three are fixed. A step starts where its potential is not above that at rest (`_start`), and
-each line search lowers it further, so that it ends with no more energy than outer forces give it, however little it
-has converged. Contacts are those foreseen at the start of the step, harder than where iterations can renew their
-impulses often; stepping.apart holds back what would pass through something.
+halves it takes. Here all three are fixed. A step ends where its potential is not above that at rest, so with no more
+energy than outer forces give it, however little it has converged. Contacts are those foreseen at the start of the step;
+they open, close, stick and slide within one solve (kernels.cpu.linalg.descent), and stepping.apart holds back what
+would pass through something.
 """
 
 import numpy as np
 
 from pliant.errors import SceneError
 from pliant.kernels.matrices import ContactRows, ContactTables
-from pliant.rows.softness import BOUNDED_CONTACTS
+from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import ROUNDING, StepCriterion
 from pliant.solve.newton.foresight import foreseeable
@@ -25,6 +25,10 @@ from pliant.solve.newton.trend import Trend
 from pliant.solve.options import Bounded, Newton
 from pliant.solve.problem import Problem, Solution
 
+# Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
+LONGEST_REACH = 0.1
+# Part of a step that ends above rest that is tried, at least, before rest itself.
+SHORTEST = 0.2
 # Part of its slope to which the model of a step is followed.
 FORCING = 0.01
 
@@ -40,8 +44,10 @@ class BoundedSolver(NewtonSolver):
         self.bounds, self.straight, self.settling = options, None, None
         if type(self.system) is PrimalSystem and self.system.iterates:
             self.system = SheetSystem.of(model) or self.system
-        model.colliders.longest_reach = 0.1
-        self.contacts = BOUNDED_CONTACTS._replace(shares=self.contacts.shares)
+        if model.may_touch:
+            model.colliders.longest_reach = LONGEST_REACH
+        softness = BOUNDED_SHEETS if model.elements.only_sheets else BOUNDED_CONTACTS
+        self.contacts = softness._replace(shares=self.contacts.shares)
 
     def _contact_softness(self, problem: Problem):
         return self.contacts
@@ -60,28 +66,38 @@ class BoundedSolver(NewtonSolver):
         return self._solution(problem, potential, point.u, info)
 
     def _touching(self, potential: Increment, criterion: StepCriterion) -> tuple[Point, Info]:
-        """A step in which something may touch: from velocities as they are or, where it would end with a higher
-        potential than rest has, or outer forces of one step give more energy than there is, from rest. (What changed
-        velocities in the step before is not met well enough to be relied upon.)"""
+        """A step in which something may touch: from velocities as they are or, where outer forces of one step give more
+        energy than there is, from rest. (What changed velocities in the step before is not met well enough to be relied
+        upon.)"""
         free, before = self.system.free, potential.problem.before
         rest = np.where(free == 0, potential.predicted, 0.0)
-        if criterion.square(potential.mass, free * before) > criterion.kick:
-            potential.row_potential.follow_slip(before)
-            most = potential.value_at_rest(rest, self.known)
-            start = potential.along(np.zeros_like(rest), rest + free * before)
-            start = Point(start, *potential.evaluate(start))
-            if np.isfinite(start.value):
-                point, info = self._iterate(potential, start, criterion)
-                if point.value <= most + ROUNDING * abs(most):
-                    return point, info
-        potential.row_potential.follow_slip(rest)
-        return self._iterate(potential, self._at_rest(potential, rest), criterion)
+        if criterion.square(potential.mass, free * before) <= criterion.kick:
+            potential.row_potential.follow_slip(rest)
+            return self._iterate(potential, self._evaluated(potential, rest, rest), criterion)
+        potential.row_potential.follow_slip(before)
+        most = potential.value_at_rest(rest, self.known)
+        start = potential.along(np.zeros_like(rest), rest + free * before)
+        point, info = self._iterate(potential, self._evaluated(potential, start, rest), criterion)
+        return self._not_above(potential, point, rest, most), info
 
-    def _at_rest(self, potential: Increment, rest: np.ndarray) -> Point:
-        point = Point(rest, *potential.evaluate(rest))
+    def _evaluated(self, potential: Increment, u: np.ndarray, rest: np.ndarray) -> Point:
+        """A start, or rest where it has no finite potential."""
+        point = Point(u, *potential.evaluate(u))
+        if np.isfinite(point.value) or not np.all(np.isfinite(u)):
+            return point
         # pins may move far enough to invert elements
-        if not np.isfinite(point.value) and np.all(np.isfinite(rest)) and potential.tangle_the_infinite():
-            return self._at_rest(potential, rest)
+        if u is not rest or potential.tangle_the_infinite():
+            return self._evaluated(potential, rest, rest)
+        return point
+
+    def _not_above(self, potential: Increment, point: Point, rest: np.ndarray, most: float) -> Point:
+        """The end of a step, or a point on the way to it from rest whose potential is not above that at rest, `most`
+        [J]: so the elastic energy after a step is at most all energy before it, however little it has converged."""
+        end, share = point.u, 1.0
+        while share > 0.0 and not point.value <= most + ROUNDING * abs(most):
+            share = 0.5 * share if share > SHORTEST else 0.0
+            u = rest + share * (end - rest)
+            point = Point(u, *potential.evaluate(u))
         return point
 
     def _iterate(self, potential: Increment, start: Point, criterion: StepCriterion) -> tuple[Point, Info]:

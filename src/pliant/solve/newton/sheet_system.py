@@ -1,7 +1,7 @@
 """The primal system of sheets that are flat at rest: their bending is a matrix of numbers, apart from their stretch.
 
-Bending couples nineteen nodes with each other where stretching couples seven, by blocks that are far smaller. Here it is
-the same along every axis (kernels.cpu.linalg.folds), an approximation of the matrix alone: what a step leads to is
+Bending couples nineteen nodes with each other where stretching couples seven, by blocks that are far smaller. Here it
+is the same along every axis (kernels.cpu.linalg.folds), an approximation of the matrix alone: what a step leads to is
 decided by energies and forces, which stay as they are.
 """
 
