@@ -147,6 +147,14 @@ class Colliders:
             nodes = times[:n]
         return nodes, bodies
 
+    def meetings(self, start, end) -> np.ndarray:
+        """Nodes (k, 4), or -1 for points of rigid meshes, of pairs of features of surfaces that meet on their way from
+        one state to another."""
+        if not (self.meshed and self.certificates):
+            return np.zeros((0, 4), np.int64)
+        points = self.meshed.meetings(self.meshed.places(start), self.meshed.places(end), True)[0]
+        return np.where(points < len(start.x), points, -1)
+
     def _swept(self, start: tuple, end: tuple, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Boxes (b, 3) of the bodies' whole ways between boxes, low and high, at the start and at the end."""
         radius = np.where(np.isinf(self.solids.radius), 0.0, self.solids.radius)

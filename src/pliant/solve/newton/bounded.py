@@ -27,6 +27,9 @@ from pliant.solve.problem import Problem, Solution
 
 # Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
 LONGEST_REACH = 0.1
+# Part of the impulses of contacts in the step before from which they start: those of a step that has hardly converged
+# are not in balance, and would push single nodes far out.
+WARM = 0.5
 # Part of a step that ends above rest that is tried, at least, before rest itself.
 SHORTEST = 0.2
 # Part of its slope to which the model of a step is followed.
@@ -70,11 +73,14 @@ class BoundedSolver(NewtonSolver):
         energy than there is, from rest. (What changed velocities in the step before is not met well enough to be relied
         upon.)"""
         free, before = self.system.free, potential.problem.before
+        rows = potential.row_potential
+        rows.impulse *= WARM
+        rows.renew()
         rest = np.where(free == 0, potential.predicted, 0.0)
         if criterion.square(potential.mass, free * before) <= criterion.kick:
-            potential.row_potential.follow_slip(rest)
+            rows.follow_slip(rest)
             return self._iterate(potential, self._evaluated(potential, rest, rest), criterion)
-        potential.row_potential.follow_slip(before)
+        rows.follow_slip(before)
         most = potential.value_at_rest(rest, self.known)
         start = potential.along(np.zeros_like(rest), rest + free * before)
         point, info = self._iterate(potential, self._evaluated(potential, start, rest), criterion)
