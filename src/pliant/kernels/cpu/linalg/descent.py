@@ -15,8 +15,8 @@ from pliant.kernels.lanes import LANES
 
 # Slope, in parts of the first one, at which a direction has been followed far enough, and most looks at it on the way.
 LEVEL, MOST_LOOKS = 0.1, 5
-# How many times further than so far a step goes at most.
-FURTHER = 4.0
+# Rounding of slopes relative to their parts: vectors are of float32.
+ROUNDING = 1e-6
 
 
 @kernel
@@ -91,23 +91,25 @@ def _lowest(contacts, rate, way, linear, quadratic, impulse_out):
     """How far (>= 0) to go along a way to the lowest point, nearly, of linear t + quadratic t^2 / 2 + Psi; impulses
     there."""
     slope, curvature = _respond(contacts, rate, way, 0.0, impulse_out)
+    rounding = ROUNDING * (abs(slope) + abs(linear))
     slope, curvature = slope + linear, curvature + quadratic
-    if not (slope < 0.0 and curvature > 0.0):
+    if not (slope < -rounding and curvature > 0.0):
         return 0.0
     first, low, high, t = slope, 0.0, np.inf, -slope / curvature
     for _ in range(MOST_LOOKS):
         slope, curvature = _respond(contacts, rate, way, t, impulse_out)
         slope, curvature = slope + linear + quadratic * t, curvature + quadratic
-        if abs(slope) <= LEVEL * abs(first):
-            break
+        if abs(slope) <= max(LEVEL * abs(first), rounding):
+            return t
         if slope < 0.0:
             low = t
         else:
             high = t
-        new = t - slope / curvature
-        if new >= high or new <= low:
-            new = 0.5 * (low + high) if high < np.inf else FURTHER * t
-        t = min(new, FURTHER * max(t, low))
+        t -= slope / curvature
+        if not low < t < high:
+            t = 0.5 * (low + high) if high < np.inf else low
+    t = low if low > 0.0 else t  # up to there it goes down
+    _respond(contacts, rate, way, t, impulse_out)
     return t
 
 
