@@ -22,7 +22,8 @@ class Colliders:
     """Everything in a scene that may touch: solids, surfaces, and both together.
 
     meshed is None where there are no surfaces, mixed where no surface may touch a solid. slack (t,) [m]: gaps of
-    things below which contacts count however slow. acceleration [m/s2]: of free fall.
+    things below which contacts count however slow. acceleration [m/s2]: of free fall. longest_reach: of surfaces, at
+    most, in parts of their edges.
     """
 
     things: Things
@@ -31,6 +32,7 @@ class Colliders:
     mixed: Mixed | None
     slack: np.ndarray
     acceleration: float
+    longest_reach: float = LONGEST_REACH
 
     def __post_init__(self):
         self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
@@ -104,7 +106,7 @@ class Colliders:
             reach = 2 * h * np.sqrt((velocities * velocities).sum(axis=1)) + fall + SLACK * self.meshed.size
             if self.mixed:
                 parts.append(self.mixed.contacts(placed, x, reach, body_reach))
-            reach = np.minimum(reach, LONGEST_REACH * self.meshed.size)
+            reach = np.minimum(reach, self.longest_reach * self.meshed.size)
             others, itself = self._may_touch(x, velocities, reach, h) if self.certificates else (False, False)
             if others or itself:
                 parts.append(self.meshed.contacts(x, reach, softs, itself))
@@ -116,7 +118,7 @@ class Colliders:
         asked, proofs = (np.array(h), x, velocities, reach), self.certificates
         if self._told is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._told[0])):
             away = 2 * h * proofs.straying(x, velocities)
-            within = np.minimum(away + SLACK * proofs.size, LONGEST_REACH * proofs.size)
+            within = np.minimum(away + SLACK * proofs.size, self.longest_reach * proofs.size)
             self._told = [one.copy() for one in asked], proofs.may_touch(x, reach, within)
         return self._told[1]
 
@@ -147,6 +149,14 @@ class Colliders:
             np.minimum.at(bodies, self.meshed.mesh_body, times[n:])
             nodes = times[:n]
         return nodes, bodies
+
+    def meetings(self, start, end) -> np.ndarray:
+        """Nodes (k, 4), or -1 for points of rigid meshes, of pairs of features of surfaces that meet on their way from
+        one state to another."""
+        if not (self.meshed and self.certificates):
+            return np.zeros((0, 4), np.int64)
+        points = self.meshed.meetings(self.meshed.places(start), self.meshed.places(end), True)[0]
+        return np.where(points < len(start.x), points, -1)
 
     def _swept(self, start: tuple, end: tuple, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Boxes (b, 3) of the bodies' whole ways between boxes, low and high, at the start and at the end."""

@@ -73,19 +73,26 @@ class Meshed:
         nodes, weights = np.where(soft, found.nodes, -1), np.where(soft, found.weights, 0.0)
         return Contacts(nodes, weights, bodies, things, point, found.normal, found.distance - radii, found.key)
 
-    def times(self, start: np.ndarray, end: np.ndarray, itself: bool) -> np.ndarray:
-        """The part (p,) of their straight way from start to end (p, 3) that points may go before their surfaces meet;
-        1 for those that meet nothing. Rigid bodies go as a whole. itself: whether surfaces may meet themselves."""
+    def meetings(self, start: np.ndarray, end: np.ndarray, itself: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Points (k, 4) of pairs of features whose surfaces meet on straight ways from start to end (p, 3), and the
+        parts (k,) of these that they may go before; itself: whether surfaces may meet themselves."""
         met = (self.surfaces if itself else self.apart).impacts(start, end, CORE * self.radius, slack=LEFT)
-        times, index = np.ones(len(start)), self.surfaces.index
+        found, times, index = [np.zeros((0, 4), np.int64)], [np.zeros(0)], self.surfaces.index
         for kind, columns in (
             (VERTEX_FACE, (index.vertices, index.triangles)),
             (EDGE_EDGE, (index.edges, index.edges)),
         ):
             own = met.kind == kind
             first = met.first[own][:, None] if kind == VERTEX_FACE else columns[0][met.first[own]]
-            nodes = np.hstack([first, columns[1][met.second[own]]])
-            np.minimum.at(times, nodes, met.time[own][:, None])
+            found.append(np.hstack([first, columns[1][met.second[own]]]))
+            times.append(met.time[own])
+        return np.concatenate(found), np.concatenate(times)
+
+    def times(self, start: np.ndarray, end: np.ndarray, itself: bool) -> np.ndarray:
+        """The part (p,) of their straight way from start to end (p, 3) that points may go before their surfaces meet;
+        1 for those that meet nothing. Rigid bodies go as a whole. itself: whether surfaces may meet themselves."""
+        times, (nodes, found) = np.ones(len(start)), self.meetings(start, end, itself)
+        np.minimum.at(times, nodes, found[:, None])
         n = len(self.thing) - len(self.mesh_body)
         for body in np.unique(self.mesh_body):
             times[n:][self.mesh_body == body] = times[n:][self.mesh_body == body].min()

@@ -16,6 +16,8 @@ KEEP = 0.5
 SLACK = 0.1
 # Distance, in parts of their edges, that points may move before pairs that may be near are looked for again.
 SKIN = 0.06
+# Part of all points up to which, where others have stayed near, pairs are looked for of those that have not.
+MOST_NEW = 0.7
 # Pairs that there is room for at first in each task of a search.
 LEAST_ROOM = 64
 
@@ -221,31 +223,58 @@ class Surfaces:
     def _near(self, name: str, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> _Near:
         """Pairs that may touch and may be nearer than their margins (n,) [m] on straight ways from start to end (n, 3):
         those of last time, as long as nothing has moved far. Which pairs there are beyond these changes nothing."""
-        known, still_near = self._known.get(name), self.kernels.broad.still_near
-        if known is not None and still_near(known.start, known.end, known.margin, start, end, margin):
-            return known
-        if start is end:
-            # mostly where ways have just led, along which pairs are therefore looked for as widely
-            self._widest, known = margin, self._known.get("meet")
-            if known is not None and still_near(known.end, known.end, known.margin, start, end, margin):
-                return known
-        elif self._widest is not None:
+        known, new, count = self._known.get(name), np.ones(len(start), bool), len(start)
+        if start is not end and self._widest is not None:
+            # places are mostly looked at where ways have just led, along which pairs are therefore looked for as widely
             margin = np.maximum(margin, self._widest)
+        if known is not None:
+            count = self._leaving(known, known.start, start, end, margin, new)
+            if not count:
+                return known
+        if start is end:
+            self._widest, known = margin, self._known.get("meet")
+            count = len(start) if known is None else self._leaving(known, known.end, start, end, margin, new)
+            if not count:
+                return known
         margin = margin + self.skin
-        pairs, nodes = zip(*self._chosen(start, end, margin))
+        if count <= MOST_NEW * len(start):
+            first = known.end if start is end else known.start
+            start, end = np.where(new[:, None], start, first), np.where(new[:, None], end, known.end)
+            margin = np.where(new, margin, known.margin)
+            chosen = self._chosen(start, end, margin, new)
+            chosen = [self._with_kept(*one, new, *old) for one, *old in zip(chosen, known.pairs, known.nodes)]
+        else:
+            chosen = self._chosen(start, end, margin)
+        pairs, nodes = zip(*chosen)
         self._known[name] = _Near(start.copy(), end.copy(), margin, list(pairs), list(nodes))
         return self._known[name]
 
-    def _chosen(self, start: np.ndarray, end: np.ndarray, margin: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _leaving(self, known: _Near, first: np.ndarray, start, end, margin: np.ndarray, out: np.ndarray) -> int:
+        """Which points (n,) leave the ways from `first` (n, 3) along which pairs are known; how many."""
+        return self.kernels.broad.leave_near(first, known.end, known.margin, start, end, margin, out)
+
+    def _with_kept(self, pairs, nodes, new: np.ndarray, old_pairs, old_nodes) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs (k, 2) and their nodes (k, 4), and those known before of which no point is new."""
+        most = len(pairs) + len(old_pairs)
+        all_pairs, all_nodes = np.empty((most, 2), np.int64), np.empty((most, 4), np.int64)
+        count = self.kernels.nearness.keep_pairs(old_pairs, old_nodes, new, all_pairs, all_nodes)
+        all_pairs[count : count + len(pairs)], all_nodes[count : count + len(pairs)] = pairs, nodes
+        return all_pairs[: count + len(pairs)], all_nodes[: count + len(pairs)]
+
+    def _chosen(
+        self, start: np.ndarray, end: np.ndarray, margin: np.ndarray, new: np.ndarray | None = None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Of vertices with triangles, and of edges: pairs (k, 2) that may touch and may come nearer than their margins
         (n,) [m] on straight ways from start to end (n, 3), and their nodes (k, 4). What goes the same way comes no
-        nearer: boxes at the start are compared, wider by the boxes of how their points move beside each other."""
+        nearer: boxes at the start are compared, wider by the boxes of how their points move beside each other. new
+        (n,): points of which one at least is in every pair."""
         self.fit(start, start, margin)
+        new = np.ones(len(start), bool) if new is None else new
         boxes, ways, none = {}, end - start, np.zeros(len(start))
         for name, members in self.members.items():
             low, high = np.empty((len(members), 3)), np.empty((len(members), 3))
             self.kernels.bvh.swept_boxes(ways, ways, members, none, low, high)
-            boxes[name] = self._trees[name].moving(low, high)
+            boxes[name] = self._trees[name].moving(low, high, new, members)
         return [self._walked(boxes, "vertices", "triangles"), self._walked(boxes, "edges", "edges")]
 
     def _walked(self, boxes: dict, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:

@@ -63,12 +63,16 @@ class Tree:
             self.kernels.overlapping_pairs(*columns, self._pairs)
         return self._pairs[:count]
 
-    def moving(self, low: np.ndarray, high: np.ndarray) -> Boxes:
-        """As it is walked, with boxes low, high (n, 3) of what points in its boxes, as last fitted, go."""
+    def moving(self, low: np.ndarray, high: np.ndarray, new: np.ndarray, members: np.ndarray) -> Boxes:
+        """As it is walked, with boxes low, high (n, 3) of what points in its boxes, as last fitted, go. new (points,):
+        points of which pairs are looked for; members (n, k): points of the boxes."""
         if self._way is None:
             self._way, self._node_way = np.empty_like(self._box), np.empty_like(self._node)
+            self._new, self._node_new = np.empty(len(self._box), bool), np.empty(len(self._node), bool)
         self.kernels.fit_tree(low, high, self.group, self.order, self._way, self._node_way, self._node_group)
-        return Boxes(self.order, self._box, self._node, self._node_group, self._way, self._node_way, self._leaf)
+        self.kernels.mark_new(new, members, self.order, self._leaf, self._new, self._node_new)
+        walked = (self._way, self._node_way, self._leaf, self._new, self._node_new)
+        return Boxes(self.order, self._box, self._node, self._node_group, *walked)
 
     def _columns(self) -> tuple:
         return self.order, self._box, self._node, self._node_group, self.group

@@ -18,11 +18,16 @@ from pliant.elements.sets import Space, VolumeSet
 from pliant.kernels.elements import BendingProducts
 from pliant.kernels.lanes import LANES
 from pliant.kernels.sheets import BENDING_DATA
+from pliant.linalg.connectivity import lower_pairs
 
 # Entries of a symmetric 3x3 matrix as kernels keep them: 00, 11, 22, 12, 02, 01.
 SIX = ([0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1])
 # Where the surface strain xx, yy, xy of a triangle lies among six components, in the axes of its edge from node 0 to 1.
 PLANE = [0, 1, 5]
+
+
+# Where gradients of the turns begin in frames; their parts in the plane of triangles that count as flat.
+SLOPES, NEARLY_FLAT = 6, 1e-6
 
 
 class BendingTerms(NamedTuple):
@@ -73,6 +78,34 @@ class BendingSet(VolumeSet):
         c, b = self._matrices
         full = np.einsum("glka,glkm->glam", b, c)
         return np.ascontiguousarray(full.reshape(self.groups, LANES, 9).transpose(0, 2, 1))
+
+    def flat_stiffness(self, rest: np.ndarray) -> np.ndarray | None:
+        """Numbers (groups, 21, LANES) [N/m] of the pairs (i, j), j <= i, of nodes: the stiffness J^T K J at rest (n, 3)
+        across the plane of the triangles; None for those that are not flat with their neighbours."""
+        frames = self.frames_at(rest, np.zeros((0, 9, LANES)))
+        corner = rest[self.nodes[:, :3]].transpose(1, 0, 2, 3)  # (3, groups, LANES, 3)
+        normal = np.cross(corner[1] - corner[0], corner[2] - corner[0])
+        normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-300)
+        slopes = np.zeros((self.groups, LANES, 3, 6))  # of turn a at node i, along the normal
+        for a in range(3):
+            for k in range(4):
+                first = SLOPES + 12 * a + 3 * k
+                own = frames[:, first : first + 3].transpose(0, 2, 1)
+                along = (own * normal).sum(axis=2)
+                if np.abs(own - along[:, :, None] * normal).max() > NEARLY_FLAT * np.abs(own).max():
+                    return None
+                slopes[:, :, a, (a + k) % 3 if k < 3 else 3 + a] = along
+        c, b = self._matrices
+        full = np.einsum("glai,glka,glkm,glmb,glbj->glij", slopes, b, c, b, slopes, optimize=True)
+        nodes = self.nodes.transpose(0, 2, 1)
+        for i, j in ((4, 3), (5, 3), (5, 4)):  # neighbours that have the same far node: its pair with itself holds all
+            twins = nodes[:, :, i] == nodes[:, :, j]
+            full[:, :, i, i] += np.where(twins, 2 * full[:, :, i, j], 0.0)
+            full[:, :, i, j] = np.where(twins, 0.0, full[:, :, i, j])
+        pairs = np.array(lower_pairs(6))
+        return (
+            np.ascontiguousarray(full[:, :, pairs[:, 0], pairs[:, 1]].transpose(0, 2, 1)) * (self.volume > 0)[:, None]
+        )
 
     def laws(self, tangled: np.ndarray | None = None) -> list:
         """Bending has one law."""

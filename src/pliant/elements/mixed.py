@@ -100,7 +100,7 @@ class MixedPotential(ElementPotential):
         """As of an element potential; the quadratic has the same everywhere."""
         frames = self.frames or [None] * len(self.spaces)
         found = []
-        for i, (own, laws, gradients, space) in enumerate(self._each()):
+        for i, (own, laws, gradients, space) in enumerate(self.each()):
             if self.expansions[i] is None:
                 found.append(own.terms(laws, space, gradients, weight, frames[i], damping, project))
             else:

@@ -72,7 +72,7 @@ class ElementPotential:
 
     def foresee(self, motion: np.ndarray) -> None:
         """Let elements on rigid bodies foresee their loads after a motion (triples, 3) [m, rad] from here."""
-        for own, _, _, space in self._each():
+        for own, _, _, space in self.each():
             if own.kind.on_bodies:
                 own.foresee(space, motion)
 
@@ -80,12 +80,13 @@ class ElementPotential:
         """What pulls rods back to the lengths foreseen for a share of a motion, and no more (n + 2 b, 3) [N], with the
         sign of a gradient."""
         self.slots[:] = 0.0
-        for own, _, _, space in self._each():
+        for own, _, _, space in self.each():
             if own.kind.on_bodies:
                 own.restore(space, share, self.slots)
         return self._gathered()
 
-    def _each(self):
+    def each(self):
+        """Sets with their laws, gradients and spaces."""
         return zip(self.elements.sets, self.laws, self.gradients, self.spaces)
 
     def evaluate(
@@ -96,7 +97,7 @@ class ElementPotential:
 
         With elements on rigid bodies velocities and forces are of all triples (n + 2 b, 3), torques by the rotation
         vectors of motion (2 b, 3) [m, rad], by which bodies went from where they started; None: they are there."""
-        viscous = v is not None and self.frames is not None
+        viscous = v is not None and self.frames is not None and bool(np.any(v))
         if self.elements.on_bodies:
             self.bodies = self.start if motion is None else self.start.moved(self.elements.device, motion)
         for i, (own, space) in enumerate(zip(self.elements.sets, self.spaces)):
@@ -131,7 +132,7 @@ class ElementPotential:
     def viscous(self, v: np.ndarray) -> np.ndarray:
         """Viscous forces (n, 3) [N] alone, with the sign of a gradient."""
         self.slots[:] = 0.0
-        for i, (own, _, _, space) in enumerate(self._each()):
+        for i, (own, _, _, space) in enumerate(self.each()):
             if own.damped:
                 own.damp(v, self.frames[i], space, self.slots)
         return self._gathered()
@@ -159,7 +160,7 @@ class ElementPotential:
         """How many elements of every soft body (soft,) are inverted at positions x (n, 3); none of laws that cannot
         tangle."""
         count = np.zeros(len(self.elements.cells), np.int64)
-        for own, _, gradients, _ in self._each():
+        for own, _, gradients, _ in self.each():
             if own.facts.may_tangle:
                 own.by_body(own.inverted(x, gradients), count)
         return count
@@ -170,7 +171,7 @@ class ElementPotential:
         frames = self.frames or [None] * len(self.spaces)
         return [
             own.terms(laws, space, gradients, weight, frame, damping, project)
-            for (own, laws, gradients, space), frame in zip(self._each(), frames)
+            for (own, laws, gradients, space), frame in zip(self.each(), frames)
         ]
 
     def blocks(self, terms: list, out: np.ndarray) -> None:
@@ -180,5 +181,5 @@ class ElementPotential:
 
     def stresses(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """F, of the elastic part, and first Piola stress (point groups, 9, LANES) [Pa] of every volume set."""
-        each = [entry for entry in self._each() if entry[0].facts.volume]
+        each = [entry for entry in self.each() if entry[0].facts.volume]
         return [own.stresses(laws, x, gradients) for own, laws, gradients, _ in each]

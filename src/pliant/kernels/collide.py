@@ -23,7 +23,8 @@ MOST_TASKS = 384
 class Boxes(NamedTuple):
     """A tree as it is walked: order (n,) of the boxes, box (n, 6) in that order, node (2 leaves, 6), and the group that
     all boxes of a node share, or -1 (kernels.cpu.collide.bvh); way (n, 6), node_way (2 leaves, 6): boxes of what the
-    points in them go; leaf (leaves + 1,): first box of each leaf."""
+    points in them go; leaf (leaves + 1,): first box of each leaf; new (n,), node_new (2 leaves,) bool: what pairs are
+    looked for of."""
 
     order: np.ndarray
     box: np.ndarray
@@ -32,6 +33,8 @@ class Boxes(NamedTuple):
     way: np.ndarray
     node_way: np.ndarray
     leaf: np.ndarray
+    new: np.ndarray
+    node_new: np.ndarray
 
 
 class Hulls(NamedTuple):

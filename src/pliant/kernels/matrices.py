@@ -118,6 +118,18 @@ class ElementMatrix(NamedTuple):
     node_places: np.ndarray
 
 
+class FoldedMatrix(NamedTuple):
+    """A sliced matrix plus one of numbers, the same along every axis: fold_start (slices + 1,), fold_column (entries,
+    LANES): as `start` and `column`; fold_values (entries, LANES)."""
+
+    start: np.ndarray
+    column: np.ndarray
+    values: np.ndarray
+    fold_start: np.ndarray
+    fold_column: np.ndarray
+    fold_values: np.ndarray
+
+
 class RowTerms(NamedTuple):
     """Row blocks as part of the operator: start (slices + 1,); offset (entries, LANES): flat place of each triple in a
     vector; jacobian (entries, 9, LANES); weight (slices, 6, LANES): G, symmetric in Voigt order."""
@@ -126,6 +138,22 @@ class RowTerms(NamedTuple):
     offset: np.ndarray
     jacobian: np.ndarray
     weight: np.ndarray
+
+
+class ContactRows(NamedTuple):
+    """The same rows as a solve with contacts sees them: all of them, and none."""
+
+    all: RowTerms
+    none: RowTerms
+
+
+class ContactTables(NamedTuple):
+    """What contacts respond by: target, rate [m/s], compliance [1/kg] (slices, 3, LANES), friction (slices, LANES)."""
+
+    target: np.ndarray
+    rate: np.ndarray
+    compliance: np.ndarray
+    friction: np.ndarray
 
 
 class BlockJacobi(NamedTuple):

@@ -90,13 +90,16 @@ class SlicedPattern:
         return out.reshape(self.slices, LANES)
 
 
-def sliced_pattern(device: Device, count: int, elements: list[Connectivity]) -> SlicedPattern:
-    """The pattern of a matrix over `count` triples with the blocks of elements of any widths."""
+def sliced_pattern(
+    device: Device, count: int, elements: list[Connectivity], place: np.ndarray | None = None
+) -> SlicedPattern:
+    """The pattern of a matrix over `count` triples with the blocks of elements of any widths; place (n,): the rows of
+    the triples, where they are given."""
     row, column, block = block_pairs(elements)
     every = np.arange(count)
     rows, columns = np.concatenate([row, column, every]), np.concatenate([column, row, every])
     graph = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-    place = _placed(graph)
+    place = _placed(graph) if place is None else place
     slices = -(-count // LANES)
     # entries in order of row place, then diagonal first, then column place
     entry_row, entry_column = np.repeat(place, np.diff(graph.indptr)), place[graph.indices]

@@ -45,8 +45,9 @@ class ContactSoftness(NamedTuple):
 # solids on many contacts are met soonest by soft ones.
 FIRM_CONTACTS, LOOSE_CONTACTS = ContactSoftness(1e-2, 1e-2, 10.0, 1.0), ContactSoftness(2e-1, 5e-1, np.inf, 1.0)
 SOFT_CONTACTS, MIXED_CONTACTS = ContactSoftness(0.7, 1.0, np.inf, 1.0), ContactSoftness(0.1, 0.1, np.inf, 0.01)
-# ... and in steps of bounded cost, which renew impulses hardly ever.
-BOUNDED_CONTACTS = ContactSoftness(0.5, 0.5, np.inf, 1.0)
+# ... and in steps of bounded cost, which renew impulses hardly ever: of solids, and of sheets, whose few products are
+# better spent on their motion than on kinks.
+BOUNDED_CONTACTS, BOUNDED_SHEETS = ContactSoftness(0.5, 0.5, np.inf, 1.0), ContactSoftness(2.0, 1.0, np.inf, 1.0)
 
 # How many times the speed with which things move against each other counts, beside that of a kick, where what a contact
 # carries is told from its impulse: hard contacts are for what rests, and many kinks for what tumbles.

@@ -16,7 +16,7 @@ MIXED = (
 )
 SURFACES = (
     *("collide.surfaces.vertex_triangle_contacts", "collide.surfaces.edge_edge_contacts"),
-    *("collide.surfaces.contact_geometry", "collide.broad.still_near"),
+    *("collide.surfaces.contact_geometry", "collide.broad.leave_near"),
     *("collide.nearness.near_pairs", "collide.nearness.collect_pairs"),
     *("collide.continuous.impact_times", "collide.continuous.earliest_times"),
 )

@@ -1,30 +1,39 @@
 """Steps of Newton's method whose cost has a bound: as near to the minimum of the potential as it allows.
 
 What makes a converged step long is that it is never known beforehand how many iterations, searches for contacts and
-halves it takes. Here all three are fixed. A step starts where its potential is not above that at rest (`_start`), and
-each line search lowers it further, so that it ends with no more energy than outer forces give it, however little it
-has converged. Contacts are those foreseen at the start of the step, harder than where iterations can renew their
-impulses often; stepping.apart holds back what would pass through something.
+halves it takes. Here all three are fixed. A step ends where its potential is not above that at rest, so with no more
+energy than outer forces give it, however little it has converged. Contacts are those foreseen at the start of the step;
+they open, close, stick and slide within one solve (kernels.cpu.linalg.descent), and stepping.apart holds back what
+would pass through something.
 """
 
 import numpy as np
 
 from pliant.errors import SceneError
-from pliant.rows.softness import BOUNDED_CONTACTS
+from pliant.kernels.matrices import ContactRows, ContactTables
+from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
-from pliant.solve.newton.criteria import StepCriterion
-from pliant.solve.newton.foresight import foresee_contacts, foreseeable
+from pliant.solve.newton.criteria import ROUNDING, StepCriterion
+from pliant.solve.newton.foresight import foreseeable
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.minimise import assemble, line_search
 from pliant.solve.newton.point import Direction, Point
+from pliant.solve.newton.primal_system import PrimalSystem
+from pliant.solve.newton.sheet_system import SheetSystem
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.newton.trend import Trend
 from pliant.solve.options import Bounded, Newton
 from pliant.solve.problem import Problem, Solution
 
-# Parts of a residual to which linear systems are solved, and of the products of an iteration that the first of them
-# takes at most; the others, once contacts have responded, take this part of all.
-FORCING, FIRST_PART, LATER_PART = 0.1, 0.5, 0.2
+# Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
+LONGEST_REACH = 0.1
+# Part of the impulses of contacts in the step before from which they start: those of a step that has hardly converged
+# are not in balance, and would push single nodes far out.
+WARM = 0.5
+# Part of a step that ends above rest that is tried, at least, before rest itself.
+SHORTEST = 0.2
+# Part of its slope to which the model of a step is followed.
+FORCING = 0.01
 
 
 class BoundedSolver(NewtonSolver):
@@ -36,33 +45,72 @@ class BoundedSolver(NewtonSolver):
     def __init__(self, options: Bounded, model, state):
         super().__init__(Newton(), model, state)
         self.bounds, self.straight, self.settling = options, None, None
-        self.contacts = BOUNDED_CONTACTS._replace(shares=self.contacts.shares)
+        if type(self.system) is PrimalSystem and self.system.iterates:
+            self.system = SheetSystem.of(model) or self.system
+        if model.may_touch:
+            model.colliders.longest_reach = LONGEST_REACH
+        softness = BOUNDED_SHEETS if model.elements.only_sheets else BOUNDED_CONTACTS
+        self.contacts = softness._replace(shares=self.contacts.shares)
 
     def _contact_softness(self, problem: Problem):
         return self.contacts
 
-    def _warm(self, problem: Problem, predicted: np.ndarray) -> np.ndarray:
-        """Where iterations begin: where something may touch, with velocities as they are. What changed them in the step
-        before is not met well enough to be relied upon, and a start that is refused costs an evaluation."""
-        if not len(problem.rows.contacts):
-            return super()._warm(problem, predicted)
-        return np.where(self.system.free == 0, predicted, problem.before)
-
     def solve(self, problem: Problem) -> Solution:
         """The velocities of a step, impulses, and what it took."""
         potential = self._potential(problem)
-        start = self._warm(problem, potential.predicted)
         kick = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, kick)
-        u, info = self._iterate(potential, self._start(potential, start, above=0.0), criterion)
+        if not len(problem.rows.contacts):
+            start = self._start(potential, self._warm(problem, potential.predicted), above=0.0)
+            point, info = self._iterate(potential, start, criterion)
+        else:
+            point, info = self._touching(potential, criterion)
         info.converged = info.residual <= self.options.tolerance and not len(problem.rows.contacts)
-        return self._solution(problem, potential, u, info)
+        return self._solution(problem, potential, point.u, info)
 
-    def _iterate(self, potential: Increment, start: Point, criterion: StepCriterion) -> tuple[np.ndarray, Info]:
+    def _touching(self, potential: Increment, criterion: StepCriterion) -> tuple[Point, Info]:
+        """A step in which something may touch: from velocities as they are or, where outer forces of one step give more
+        energy than there is, from rest. (What changed velocities in the step before is not met well enough to be relied
+        upon.)"""
+        free, before = self.system.free, potential.problem.before
+        rows = potential.row_potential
+        rows.impulse *= WARM
+        rows.renew()
+        rest = np.where(free == 0, potential.predicted, 0.0)
+        if criterion.square(potential.mass, free * before) <= criterion.kick:
+            rows.follow_slip(rest)
+            return self._iterate(potential, self._evaluated(potential, rest, rest), criterion)
+        rows.follow_slip(before)
+        most = potential.value_at_rest(rest, self.known)
+        start = potential.along(np.zeros_like(rest), rest + free * before)
+        point, info = self._iterate(potential, self._evaluated(potential, start, rest), criterion)
+        return self._not_above(potential, point, rest, most), info
+
+    def _evaluated(self, potential: Increment, u: np.ndarray, rest: np.ndarray) -> Point:
+        """A start, or rest where it has no finite potential."""
+        point = Point(u, *potential.evaluate(u))
+        if np.isfinite(point.value) or not np.all(np.isfinite(u)):
+            return point
+        # pins may move far enough to invert elements
+        if u is not rest or potential.tangle_the_infinite():
+            return self._evaluated(potential, rest, rest)
+        return point
+
+    def _not_above(self, potential: Increment, point: Point, rest: np.ndarray, most: float) -> Point:
+        """The end of a step, or a point on the way to it from rest whose potential is not above that at rest, `most`
+        [J]: so the elastic energy after a step is at most all energy before it, however little it has converged."""
+        end, share = point.u, 1.0
+        while share > 0.0 and not point.value <= most + ROUNDING * abs(most):
+            share = 0.5 * share if share > SHORTEST else 0.0
+            u = rest + share * (end - rest)
+            point = Point(u, *potential.evaluate(u))
+        return point
+
+    def _iterate(self, potential: Increment, start: Point, criterion: StepCriterion) -> tuple[Point, Info]:
         info, system, trend = Info(self.name, linear=self.system.linear, converged=False), self.system, Trend()
         point = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient)
         for iteration in range(self.bounds.iterations):
-            assemble(potential, system, exact=False, first=iteration == 0)
+            self._assemble(potential, first=iteration == 0)
             point.gradient = point.gradient * system.free
             found = self._direction(potential, point)
             point, factor = line_search(potential, system, point, found)
@@ -73,30 +121,51 @@ class BoundedSolver(NewtonSolver):
             info.residual = criterion.residual(point.gradient, left + potential.lag(0.0), criterion.scale(point.u))
             if info.residual <= self.options.tolerance and factor == 1.0:
                 break
-        return point.u, info
+        return point, info
+
+    def _assemble(self, potential: Increment, first: bool) -> None:
+        """The matrix at what was last evaluated; first: of a step."""
+        if not isinstance(self.system, SheetSystem):
+            assemble(potential, self.system, exact=False, first=first)
+            return
+        rows = potential.row_potential
+        self.system.take_elements(potential.elements, potential.h)
+        potential.assembled = potential.mass
+        self.system.assemble(potential.mass, rows.rows, rows.curvature, potential.x if first else None)
 
     def _direction(self, potential: Increment, point: Point) -> Direction:
         """Newton's direction, with contacts as they respond to it, by so many products."""
         system, gradient = self.system, point.gradient
         budget = max(self.bounds.products // self.bounds.iterations, 1)
-        size, left = system.local_norm(gradient), budget
-        direction, products = system.solve(-gradient, FORCING, max(int(FIRST_PART * budget), 1))
+        size = system.local_norm(gradient)
+        if foreseeable(potential):
+            direction, products = descend(potential, system, point, FORCING, budget)
+        else:
+            direction, products = system.solve(-gradient, FORCING, budget)
         slope = float(system.dot(gradient, direction))
-        if foreseeable(potential) and slope < 0.0:
-            left = budget - products
-
-            def solve(right: np.ndarray):
-                nonlocal left
-                most = min(max(int(LATER_PART * budget), 1), left)
-                if most < 1:
-                    return None, 0
-                found, taken = system.solve(right, FORCING, most)
-                left -= taken
-                return found, taken
-
-            direction, more = foresee_contacts(potential, system, point, direction, size, np.inf, solve)
-            products, slope = products + more, float(system.dot(point.gradient, direction))
         return Direction(direction, slope, size, products, potential.row_potential.impulse[:0])
+
+
+def descend(
+    potential: Increment, system: PrimalSystem, point: Point, tolerance: float, most: int
+) -> tuple[np.ndarray, int]:
+    """The direction (triples, 3) that minimises, nearly, a quadratic of elements plus what contacts do where it leads,
+    and the products it took."""
+    rows, pattern, linalg = potential.row_potential, system.pattern, system.device.linalg
+    smooth = point.gradient.copy()
+    rows.add_impulses(smooth)
+    size = max(linalg.sliced.largest(smooth), linalg.sliced.largest(point.gradient), 1e-300)
+    right = pattern.pack_free(-smooth, system.free, system.dtype, 1 / size)
+    rate = np.empty(rows.target.shape)
+    system.device.rows.row_rates(rows.rows.start, rows.rows.triples, rows.rows.jacobian, point.u, rate)
+    compliance = np.where(rows.compliance > 0.0, rows.compliance, 1.0)  # lanes without a contact
+    tables = ContactTables(rows.target, rate, compliance, rows.rows.friction)
+    both = ContactRows(system.rows, system.rows._replace(start=system.rows.start[:1]))
+    work, impulse = np.empty((5, *right.shape), system.dtype), np.zeros(rows.target.shape)
+    terms = (system.matrix, both, system.packed_free, system.preconditioner, tables, right)
+    limits = (size, tolerance, most, system.parallel)
+    products = linalg.descent.descend(*terms, *limits, system.x, work, impulse)
+    return size * pattern.unpack(system.x), products
 
 
 def refuse_beyond_bounded(model) -> None:

@@ -183,26 +183,24 @@ def plane_times(manners, start, end, bodies, radius, soft_count, planes, times_i
 
 
 @kernel
-def still_near(start, end, margin, new_start, new_end, new_margin):
-    """Whether ways from new_start to new_end (n, 3) stay so close to those from start to end that points within the
-    new margins (n,) [m] of them are within the old margins of these.
+def leave_near(start, end, margin, new_start, new_end, new_margin, out):
+    """Which points' ways from new_start to new_end (n, 3) do not stay so close to those from start to end that points
+    within the new margins (n,) [m] of them are within the old margins of these, out (n,) bool; how many.
 
     A point of a way is no further from the other way than the ends of both are from each other. Points with a margin
     of minus infinity are near nothing.
     """
+    count = 0
     for i in range(len(margin)):
-        if new_margin[i] == -math.inf:
-            continue
         left = margin[i] - new_margin[i]
-        if not left >= 0.0:
-            return False
         a = b = 0.0
         for c in range(3):
             a += (new_start[i, c] - start[i, c]) ** 2
             b += (new_end[i, c] - end[i, c]) ** 2
-        if not max(a, b) <= left * left:
-            return False
-    return True
+        stays = new_margin[i] == -math.inf or (left >= 0.0 and max(a, b) <= left * left)
+        out[i] = not stays
+        count += not stays
+    return count
 
 
 @kernel

@@ -98,6 +98,24 @@ def fit_tree(low, high, group, order, box_out, node_out, node_group_out):
 
 
 @kernel
+def mark_new(new, members, order, leaf, box_out, node_out):
+    """Which boxes (n,), in the order of a tree, have a point among those that are new (points,), and which of its nodes
+    (2 leaves,) hold such a box; members (n, k): points of the boxes."""
+    leaves = len(node_out) // 2
+    for j in range(leaves):
+        any_new = False
+        for i in range(leaf[j], leaf[j + 1]):
+            own = False
+            for k in range(members.shape[1]):
+                own = own or new[members[order[i], k]]
+            box_out[i] = own
+            any_new = any_new or own
+        node_out[leaves + j] = any_new
+    for k in range(leaves - 1, 0, -1):
+        node_out[k] = node_out[2 * k] or node_out[2 * k + 1]
+
+
+@kernel
 def _overlap(a, i, b, j):
     """Whether box i of a and box j of b have points in common; one that is no number has none."""
     below = (a[i, 0] <= b[j, 3]) & (a[i, 1] <= b[j, 4]) & (a[i, 2] <= b[j, 5])

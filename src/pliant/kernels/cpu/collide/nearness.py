@@ -29,6 +29,8 @@ def _may_overlap(a, way_a, i, b, way_b, j):
 @kernel
 def _meet(first, second, same, a, b):
     """Whether two nodes of trees may hold a pair."""
+    if not (first.node_new[a] or second.node_new[b]):
+        return False
     own = first.node_group[a]
     if own >= 0 and own == second.node_group[b]:
         return False
@@ -100,10 +102,15 @@ def _walk(first, second, same, members, others, body, allowed, a, b, out, begin,
             continue
         start, end = second.leaf[b - leaves_b], second.leaf[b - leaves_b + 1]
         for i in range(first.leaf[a - leaves_a], first.leaf[a - leaves_a + 1]):
+            fresh = not first.new[i]
+            if fresh and not second.node_new[b]:
+                continue
             if not _may_overlap(first.box, first.way, i, second.node, second.node_way, b):
                 continue
             p = first.order[i]
             for j in range(i + 1 if same and a == b else start, end):
+                if fresh and not second.new[j]:
+                    continue
                 if _may_overlap(first.box, first.way, i, second.box, second.way, j) and _strangers(
                     members, p, others, second.order[j], body, allowed
                 ):
@@ -118,7 +125,8 @@ def _walk(first, second, same, members, others, body, allowed, a, b, out, begin,
 @parallel_kernel
 def near_pairs(first, second, same, members, others, body, allowed, room, out, counts_out):
     """Pairs of primitives, with nodes members (m, 1 or 2) and others (n, 3 or 2), whose boxes in two trees overlap,
-    that have no node in common and whose bodies may touch; same: both trees are one, and pairs are i < j.
+    that have no node in common and whose bodies may touch, and of which one at least is new; same: both trees are one,
+    and pairs are i < j.
 
     Task t writes rows t room to (t + 1) room of out (.., 2), as far as there is room, and how many there are into
     counts (t,); the largest of these.
@@ -148,3 +156,17 @@ def collect_pairs(rows, room, counts, members, others, pairs_out, nodes_out):
             for q in range(other):
                 nodes_out[count, own + q] = others[j, q]
             count += 1
+
+
+@kernel
+def keep_pairs(pairs, nodes, new, pairs_out, nodes_out):
+    """The pairs (k, 2), with nodes (k, 4), of which no point is new (points,), into the first rows; how many."""
+    count = 0
+    for k in range(len(pairs)):
+        if new[nodes[k, 0]] or new[nodes[k, 1]] or new[nodes[k, 2]] or new[nodes[k, 3]]:
+            continue
+        pairs_out[count, 0], pairs_out[count, 1] = pairs[k, 0], pairs[k, 1]
+        for p in range(4):
+            nodes_out[count, p] = nodes[k, p]
+        count += 1
+    return count

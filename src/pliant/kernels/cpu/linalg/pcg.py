@@ -14,6 +14,7 @@ from numba.extending import overload
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
+from pliant.kernels.cpu.linalg.folds import add_folds
 from pliant.kernels.cpu.linalg.forest import solve_forest
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.kernels.cpu.linalg.supernodes import solve_supernodes
@@ -25,6 +26,7 @@ from pliant.kernels.matrices import (
     BlockJacobi,
     ElementMatrix,
     FactorPreconditioner,
+    FoldedMatrix,
     ForestFactor,
     SupernodeFactor,
     TwoLevel,
@@ -63,16 +65,19 @@ def add_products(matrix, free, x, out):
     add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
 
 
-def add_elements(matrix, free, x, out):
-    """out += K x of what is not assembled. (Compiled code only.)"""
+def add_elements(matrix, free, x, out, parallel):
+    """out += K x of what is not assembled, or apart. (Compiled code only.)"""
     raise TypeError(f"no compiled product for {type(matrix).__name__}")
 
 
 @overload(add_elements)
-def _add_elements(matrix, free, x, out):
-    if getattr(matrix, "instance_class", None) is ElementMatrix:
-        return lambda matrix, free, x, out: add_products(matrix, free, x, out)
-    return lambda matrix, free, x, out: None
+def _add_elements(matrix, free, x, out, parallel):
+    kind = getattr(matrix, "instance_class", None)
+    if kind is ElementMatrix:
+        return lambda matrix, free, x, out, parallel: add_products(matrix, free, x, out)
+    if kind is FoldedMatrix:
+        return lambda matrix, free, x, out, parallel: add_folds(matrix, free, x, out, parallel)
+    return lambda matrix, free, x, out, parallel: None
 
 
 @kernel
@@ -131,7 +136,7 @@ def multiply(matrix, rows, free, x, out, parallel):
         _multiply_parallel(matrix.start, matrix.column, matrix.values, flat, out)
     else:
         multiply_slices(0, slices, matrix.start, matrix.column, matrix.values, flat, out)
-    add_elements(matrix, free.reshape(-1), flat, out.reshape(-1))
+    add_elements(matrix, free.reshape(-1), flat, out.reshape(-1), parallel)
     add_rows(rows, free.reshape(-1), flat, out.reshape(-1))
 
 
