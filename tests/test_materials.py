@@ -17,6 +17,7 @@ from law_states import (
     spectral,
 )
 from pliant.formulas.hyperelastic import CLOSE, moduli, stress_differential
+from pliant.formulas.matrix3 import positive_definite
 from pliant.formulas.svd import nearest_rotation, positive_part, signed_svd
 from pliant.kernels.laws import LAWS
 from pliant.scene.materials import LAWS as NAMED_LAWS
@@ -296,6 +297,19 @@ def test_nearest_rotation_maximises_the_trace():
         assert all(np.trace(rotated((1, 1, 1), random).T @ f) <= best + 1e-13 for _ in range(20))
     q = rotated((1, 1, 1), random)
     assert np.abs(np.array(nearest_rotation(tuple(q.ravel()))).reshape(3, 3) - q).max() <= 1e-14
+
+
+def test_leading_minors_tell_positive_matrices():
+    """By their eigenvalues, of sizes from 1e-8 to 1e8 of the largest; those within rounding of zero may be either."""
+    random, found = np.random.default_rng(4), []
+    for _ in range(300):
+        turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+        values = 10 ** random.uniform(-8, 0, 3) * random.choice([-1.0, 1.0, 1.0, 1.0], 3) * 10 ** random.uniform(-8, 8)
+        a = turn @ np.diag(values) @ turn.T
+        if np.abs(values).min() > 1e-6 * np.abs(values).max():
+            found.append(positive_definite((a[0, 0], a[1, 1], a[2, 2], a[1, 2], a[0, 2], a[0, 1])))
+            assert found[-1] == (values.min() > 0)
+    assert 20 < sum(found) < len(found) - 20
 
 
 def test_positive_part_clamps_eigenvalues():

@@ -252,3 +252,27 @@ def test_static_bodies_and_planes_have_infinite_mass():
         mass, _, inertia = pl.Scene().add_rigid(shape, static=True).mass_properties()
         assert mass == math.inf
         assert np.isinf(np.diag(inertia)).all()
+
+
+CHANGES = {
+    "a load of a body": lambda ball, rod: ball.force((0, 0, 1)),
+    "a load put into its list": lambda ball, rod: ball.forces.append(ball.forces[0]),
+    "one taken out": lambda ball, rod: ball.forces.pop(),
+    "one in place of another": lambda ball, rod: ball.forces.__setitem__(0, ball.forces[1]),
+    "no loads any more": lambda ball, rod: ball.forces.clear(),
+    "a torque on a point of a rod": lambda ball, rod: rod[3].torque((0, 0, 1)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_simulation_refuses_to_go_on_without_loads_that_came_later(change):
+    scene = pl.Scene()
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=1.0, position=(0, 0, 5))
+    rod = scene.add_rod(np.linspace((0, 0, 0), (1, 0, 0), 5), pl.Material.linear(1e7, 0.3, 1000), radius=0.01)
+    ball.force((1, 0, 0))
+    ball.force((0, 1, 0))
+    sim = scene.simulate(dt=0.01).step()
+    assert np.allclose(sim.twist(ball)[0][:2], 0.01)  # a newton on a kilogram in a hundredth of a second
+    change(ball, rod)
+    with pytest.raises(pl.SceneError, match="the scene has changed"):
+        sim.step()

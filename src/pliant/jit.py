@@ -283,16 +283,16 @@ def thread_count(threads: int | None, groups: int) -> int:
     return threads or most
 
 
-def check_threads() -> None:
-    """Refuse layers of threads that are not there, and processes that were forked from one whose threads had begun:
-    they would end without a word."""
+def check_threads() -> int:
+    """How many threads kernels run on. Refuse layers of threads that are not there, and processes that were forked from
+    one whose threads had begun: they would end without a word."""
     if _FORKED:
         raise SceneError(
             "this process was forked from one that has simulated already, and its threads did not come along; start "
             'processes afresh, with multiprocessing.set_start_method("spawn")'
         )
     try:
-        numba.get_num_threads()  # begins them
+        return numba.get_num_threads()  # begins them
     except ValueError as error:
         raise SceneError(f"the environment variable NUMBA_THREADING_LAYER: {' '.join(str(error).split())}") from None
 
@@ -314,8 +314,7 @@ if hasattr(os, "register_at_fork"):
 @contextlib.contextmanager
 def use_threads(count: int):
     """Run with that many threads, then as before."""
-    check_threads()
-    before = numba.get_num_threads()
+    before = check_threads()
     if before == count:
         yield
         return

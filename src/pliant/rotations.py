@@ -1,6 +1,11 @@
-"""Rotations of single bodies in NumPy: unit quaternions (w, x, y, z) and matrices (3, 3)."""
+"""Rotations of single bodies in NumPy: unit quaternions (w, x, y, z) and matrices (3, 3); lengths of vectors."""
 
 import numpy as np
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """Lengths (k,) of vectors (k, 3), in a fraction of the time that norms along an axis take."""
+    return np.sqrt(np.einsum("ki,ki->k", vectors, vectors))
 
 
 def rotation_matrix(quaternion) -> np.ndarray:

@@ -79,6 +79,10 @@ class Certificates:
         wide = self.radius if wide is None else wide
         return all(self._alone(k, x, wide[k], renew) for k in self.itself)
 
+    def unstrained_between(self, x: np.ndarray, y: np.ndarray) -> bool:
+        """Whether no body comes near itself between x and y (p, 3) because cells are hardly strained there."""
+        return all(self._hardly_strained(k, self.radius[k], x, y) for k in self.itself)
+
     def _alone(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
         if self._hardly_strained(k, wide, x):
             return True

@@ -1,6 +1,7 @@
 """Contacts: pairs of points, on two sides, that may not pass each other."""
 
 from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Contacts:
         return Contacts(*(getattr(self, own.name)[which] for own in fields(self)))
 
 
+@cache
 def no_contacts() -> Contacts:
     """Nothing touches."""
     four, two, three = np.zeros((0, 4), np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 3))

@@ -10,6 +10,7 @@ from pliant.collide.meshed import Meshed
 from pliant.collide.mixed import Mixed
 from pliant.collide.solids import Solids
 from pliant.collide.things import Things
+from pliant.rotations import lengths
 
 # A contact is taken up when it may close within about two steps, or when the gap is below this part of the body's size.
 SLACK = 0.01
@@ -58,7 +59,10 @@ class Colliders:
     def clear(self, x: np.ndarray, y: np.ndarray) -> bool:
         """Whether nothing meets while nodes go from x to y (n, 3), and nothing touches there, of what can touch nothing
         but itself."""
-        return self.lonely and not self.certificates.may_meet(x, y)[1] and self.certificates.clear(y, renew=False)
+        if not self.lonely:
+            return False
+        proofs = self.certificates
+        return proofs.unstrained_between(x, y) or (not proofs.may_meet(x, y)[1] and proofs.clear(y, renew=False))
 
     def size_of(self, contacts: Contacts) -> np.ndarray:
         """The size (k,) [m] of the smaller of the two things that touch; planes have none."""
@@ -68,6 +72,10 @@ class Colliders:
     def contacts(self, state, h: float) -> Contacts:
         """All contacts at a state's positions that may close within about two steps of h [s]. A step mostly begins
         where the one before has looked for contacts at its end: what was asked for last is not looked for again."""
+        if not self.any:
+            return no_contacts()
+        if self.lonely and np.isfinite(state.x.sum()) and self.certificates.clear(state.x):
+            return no_contacts()
         asked = (np.array(h), state.x, state.v, *state.pose[2:], state.body_velocity, state.body_angular_velocity)
         if self._last is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._last[0])):
             self._last = [one.copy() for one in asked], self._contacts(state, h)
@@ -76,9 +84,7 @@ class Colliders:
     def _contacts(self, state, h: float) -> Contacts:
         """As `contacts`, looked for."""
         # what is not finite is told elsewhere
-        if not self.any or not np.isfinite(state.x.sum() + state.body_position.sum()):
-            return no_contacts()
-        if self.lonely and self.certificates.clear(state.x):
+        if not np.isfinite(state.x.sum() + state.body_position.sum()):
             return no_contacts()
         found = self._found(state, h)
         if not len(found):
@@ -92,10 +98,8 @@ class Colliders:
     def _found(self, state, h: float) -> Contacts:
         """All contacts within reach."""
         solids, softs = self.solids, self.things.soft_count
-        speed = np.linalg.norm(state.body_velocity, axis=1)
-        speed += np.linalg.norm(state.body_angular_velocity, axis=1) * np.where(
-            np.isinf(solids.radius), 0, solids.radius
-        )
+        speed = lengths(state.body_velocity)
+        speed += lengths(state.body_angular_velocity) * np.where(np.isinf(solids.radius), 0, solids.radius)
         fall = 2 * h * h * self.acceleration
         body_reach = 2 * h * speed + fall + self.slack[softs:]
         placed = solids.placed(state)
@@ -103,7 +107,7 @@ class Colliders:
         if self.meshed:
             x = self.meshed.places(state)
             velocities = self.meshed.velocities(state, x)
-            reach = 2 * h * np.sqrt((velocities * velocities).sum(axis=1)) + fall + SLACK * self.meshed.size
+            reach = 2 * h * lengths(velocities) + fall + SLACK * self.meshed.size
             if self.mixed:
                 parts.append(self.mixed.contacts(placed, x, reach, body_reach))
             reach = np.minimum(reach, self.longest_reach * self.meshed.size)
@@ -162,7 +166,7 @@ class Colliders:
         """Boxes (b, 3) of the bodies' whole ways between boxes, low and high, at the start and at the end."""
         radius = np.where(np.isinf(self.solids.radius), 0.0, self.solids.radius)
         # between two directions a point on a circle lies beyond their chord
-        beyond = radius * (1 - np.cos(np.minimum(0.5 * np.linalg.norm(turn, axis=1), np.pi / 2)))
+        beyond = radius * (1 - np.cos(np.minimum(0.5 * lengths(turn), np.pi / 2)))
         low, high = np.minimum(start[0], end[0]), np.maximum(start[1], end[1])
         return low - beyond[:, None], high + beyond[:, None]
 

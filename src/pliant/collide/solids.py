@@ -10,6 +10,7 @@ from pliant.collide.trees import Tree
 from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import MESH, PLANE, SPHERE
+from pliant.rotations import lengths
 
 # Room for bodies in keys of contacts.
 BODY_BITS = 22
@@ -187,7 +188,7 @@ class Solids:
         """The part (b,) of their motion and turn (b, 3) that bodies may go before their cores meet; low, high (b, 3):
         boxes of the whole way. What moves less than its depth cannot pass through anything."""
         times = np.ones(len(self.code))
-        moved = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(self.radius, 1e30)
+        moved = lengths(motion) + lengths(turn) * np.minimum(self.radius, 1e30)
         if len(self.convex) < 2 or not np.any(moved[self.convex] > 0.25 * self.depth[self.convex]):
             return times
         if len(self.convex) <= MOST_TESTED:

@@ -29,6 +29,7 @@ class Unstrained:
 
     def __init__(self, device: Device, cells: np.ndarray, own: np.ndarray, triangles: np.ndarray, rest: np.ndarray):
         self.kernels, self.cells = device.collide.strain, np.ascontiguousarray(cells)
+        self.known = []  # places (p, 3) [m] where the strain was found last, and what it was
         self.width, self.wait, self.rotation = 0.0, 0, np.eye(3)  # nothing is proved of bodies without a width
         edges = rest[cells[:, 1:]] - rest[cells[:, :1]] if len(cells) <= MOST_CELLS else np.zeros((0, 3, 3))
         volume = np.linalg.det(edges) / 6
@@ -56,14 +57,23 @@ class Unstrained:
         if self._near_rotation(least, places):  # any rotation will do, and the last one mostly does
             return True
         self.rotation = nearest_rotation(sum(np.einsum("pi,pj->ij", x[self.nodes], self.shares) for x in places))
+        self.known = []
         proved = self._near_rotation(least, places)
         self.wait = 0 if proved else PATIENCE
         return proved
 
     def _near_rotation(self, least: float, places: tuple[np.ndarray, ...]) -> bool:
         """Whether the rotation at hand proves it; not if anything is not finite."""
-        numbers = (self.cells, self.gradients, self.rotation)
-        return all((1.0 - self.kernels.largest_strain(x, *numbers)) * self.width > least for x in places)
+        return all((1.0 - self._strain(x)) * self.width > least for x in places)
+
+    def _strain(self, x: np.ndarray) -> float:
+        """The largest strain at places x (p, 3), seen in the rotation at hand; where a step ends, the next one begins,
+        and both are asked for again."""
+        strain = next((known for places, known in self.known if places is x or np.array_equal(places, x)), None)
+        if strain is None:
+            strain = self.kernels.largest_strain(x, self.cells, self.gradients, self.rotation)
+        self.known = [(x, strain), *(each for each in self.known if each[0] is not x)][:2]
+        return strain
 
 
 def _convex(rest: np.ndarray, own: np.ndarray, triangles: np.ndarray, volume: np.ndarray) -> bool:

@@ -47,7 +47,7 @@ class MixedPotential(ElementPotential):
 
     def stretches(self) -> np.ndarray:
         """Stretches (point groups, 9, LANES) of all sets; of what has none, zero."""
-        out = np.zeros((self.elements.point_groups, 9, LANES))
+        out = (np.empty if self.quadratic else np.zeros)((self.elements.point_groups, 9, LANES))
         for _, own in self._expanded():
             out[own.own.points] = own.stretch
         return out
@@ -71,9 +71,14 @@ class MixedPotential(ElementPotential):
         self.fitted = x
         return max((float(own.ages.max(initial=0.0)) for _, own in self._expanded()), default=0.0)
 
+    def keep(self) -> None:
+        """Let the present stretches be those from which `follow` goes on."""
+        for _, own in self._expanded():
+            own.stretch, own.kept = own.kept, own.stretch
+
     def follow(self, x: np.ndarray, share: float) -> float:
-        """Let stretches go a part of the way to where positions x (n, 3) lead, dS = H^-1 (W^T l - g), which is the
-        symmetric part of R^T F - S; the largest entry of R S - F that is left."""
+        """Let stretches go a part of the way from those kept to where positions x (n, 3) lead, dS = H^-1 (W^T l - g),
+        which is the symmetric part of R^T F - S; the largest entry of R S - F that is left."""
         return max((own.follow(x, self.gradients[i], share) for i, own in self._expanded()), default=0.0)
 
     def finite(self) -> bool:

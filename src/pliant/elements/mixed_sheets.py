@@ -26,7 +26,8 @@ class SheetExpansion:
         self.places = np.zeros((groups * LANES, 3, 3))
         corners = np.arange(groups * LANES * 3).reshape(groups, LANES, 3)
         self.corners = np.ascontiguousarray(corners.transpose(0, 2, 1)).astype(own.nodes.dtype)
-        self.stretch, self.rotation = np.zeros((groups, 9, LANES)), np.empty((groups, 9, LANES))
+        self.stretch, self.kept = np.zeros((groups, 9, LANES)), np.zeros((groups, 9, LANES))
+        self.rotation = np.empty((groups, 9, LANES))
         self.slots = np.empty((groups, 9, LANES))
         self.deformation, self.stress = np.empty((groups, 6, LANES)), np.empty((groups, 6, LANES))
         self.frames, self.data = np.empty((groups, 21, LANES)), np.empty((groups, TRIANGLE_DATA, LANES))
@@ -49,7 +50,7 @@ class SheetExpansion:
     def look(self, x: np.ndarray, gradients: np.ndarray) -> None:
         """Take the stretches at positions x (n, 3)."""
         self.kernels.sheet_rotations(self._deform(x), self.rotation)
-        self.kernels.follow_sheets(self.deformation, self.rotation, 1.0, self.stretch, self.misfit)
+        self.kernels.follow_sheets(self.deformation, self.rotation, 1.0, self.stretch, self.stretch, self.misfit)
 
     def expand(self, laws: list) -> None:
         """Energy, stress and moduli of the law at the stretches."""
@@ -86,8 +87,9 @@ class SheetExpansion:
         self.evaluate(x, gradients, space, slots)
 
     def follow(self, x: np.ndarray, gradients: np.ndarray, share: float) -> float:
-        """Let stretches go a part of the way to where positions x (n, 3) lead; the misfit that is left."""
-        self.kernels.follow_sheets(self._deform(x), self.rotation, share, self.stretch, self.misfit)
+        """Let stretches go a part of the way from those kept to where positions x (n, 3) lead; the misfit that is
+        left."""
+        self.kernels.follow_sheets(self._deform(x), self.rotation, share, self.kept, self.stretch, self.misfit)
         return float(self.misfit.max(initial=0.0))
 
     def evaluate(self, x: np.ndarray, gradients: np.ndarray, space: Space, slots: np.ndarray) -> None:

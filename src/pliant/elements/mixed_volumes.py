@@ -18,7 +18,7 @@ class PointExpansion:
     def __init__(self, own: VolumeSet):
         self.own = own
         count = len(own.volume)
-        self.stretch, self.deformation, self.stress = (np.zeros((count, 9, LANES)) for _ in range(3))
+        self.stretch, self.kept, self.deformation, self.stress = (np.zeros((count, 9, LANES)) for _ in range(4))
         self.rotation, self.principal = np.zeros((count, 9, LANES)), np.empty((count, 3, LANES))
         self.moduli, self.turned_moduli = np.empty((count, 12, LANES)), np.empty((count, 12, LANES))
         self.frames, self.turned = np.empty((count, 21, LANES)), np.empty((count, 21, LANES))
@@ -45,7 +45,7 @@ class PointExpansion:
     def look(self, x: np.ndarray, gradients: np.ndarray) -> None:
         """Take the stretches at positions x (n, 3)."""
         self.kernels.nearest_rotations(self._deform(x, gradients), self.rotation)
-        self.kernels.seen_stretches(self.deformation, self.rotation, 1.0, self.stretch, self.misfit)
+        self.kernels.seen_stretches(self.deformation, self.rotation, 1.0, self.stretch, self.stretch, self.misfit)
 
     def expand(self, laws: list) -> None:
         """Energy, stress and moduli of the law at the stretches."""
@@ -81,9 +81,10 @@ class PointExpansion:
         self.evaluate(x, gradients, space, slots)
 
     def follow(self, x: np.ndarray, gradients: np.ndarray, share: float) -> float:
-        """Let stretches go a part of the way to where positions x (n, 3) lead; the misfit that is left."""
+        """Let stretches go a part of the way from those kept to where positions x (n, 3) lead; the misfit that is
+        left."""
         f = self._deform(x, gradients)
-        self.kernels.seen_stretches(f, self.rotation, share, self.stretch, self.misfit)
+        self.kernels.seen_stretches(f, self.rotation, share, self.kept, self.stretch, self.misfit)
         return float(self.misfit.max(initial=0.0))
 
     def evaluate(self, x: np.ndarray, gradients: np.ndarray, space: Space, slots: np.ndarray) -> None:

@@ -161,8 +161,8 @@ class ElementPotential:
         tangle."""
         count = np.zeros(len(self.elements.cells), np.int64)
         for own, _, gradients, _ in self.each():
-            if own.facts.may_tangle:
-                own.by_body(own.inverted(x, gradients), count)
+            if own.facts.may_tangle and (there := own.inverted(x, gradients)).any():
+                own.by_body(there, count)
         return count
 
     def terms(self, weight: float, damping: float = 0.0, project: bool = True) -> list:

@@ -47,9 +47,7 @@ class BodyPlaces:
 
 def body_sizes(state) -> np.ndarray:
     """The numbers (2 b, 3) whose rounding is that of the triples of bodies: positions [m], and ones for turns."""
-    out = np.ones((2 * len(state.body_position), 3))
-    out[::2] = state.body_position
-    return out
+    return state.body_sizes
 
 
 class RodTerms(NamedTuple):

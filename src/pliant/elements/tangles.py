@@ -35,6 +35,8 @@ def renew_tangles(model, potential: ElementPotential, state, h: float) -> np.nda
 def excess_energies(potential: ElementPotential, state, tangled: np.ndarray) -> np.ndarray:
     """The energy (soft,) [J] that bodies gain in a step in which they begin or cease to be pulled back, tangled (soft,)
     being the times that are left: that of one law beyond that of the other."""
+    if tangled is state.tangled:
+        return np.zeros(len(tangled))
     begins, ends = (tangled > 0) & (state.tangled == 0), (tangled == 0) & (state.tangled > 0)
     if not (begins | ends).any():
         return np.zeros(len(tangled))
@@ -71,6 +73,8 @@ def crossing_time(model, body: int) -> float:
 
 def warn_of_tangles(model, state, tangled: np.ndarray) -> None:
     """Say which bodies become tangled in the step from this state; tangled (soft,): the times that are left then."""
+    if tangled is state.tangled:
+        return
     for body in np.flatnonzero((tangled > 0) & (state.tangled == 0)):
         warnings.warn(
             f"step {state.step + 1}: soft body {model.soft_names[body]!r} is turned inside out; until it is upright "

@@ -159,6 +159,14 @@ def rotate_symmetric_diagonal(a, d):
 
 
 @formula
+def positive_definite(s):
+    """Whether a symmetric matrix (xx, yy, zz, yz, xz, xy) is, by its leading minors."""
+    minor = s[0] * s[1] - s[5] * s[5]
+    first, second = s[5] * s[3] - s[1] * s[4], s[4] * s[5] - s[0] * s[3]
+    return s[0] > 0.0 and minor > 0.0 and s[4] * first + s[3] * second + s[2] * minor > 0.0
+
+
+@formula
 def symmetric_inverse(s):
     """Inverse of a symmetric positive matrix in Voigt order, of any size: no product of three of its numbers."""
     l10, l20 = s[5] / s[0], s[4] / s[0]

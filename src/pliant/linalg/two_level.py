@@ -101,8 +101,9 @@ def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, 
     coarse = np.zeros((size, size))
     numbers = (matrix.start, matrix.column, matrix.values)
     kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
-    kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
-    coarse[np.arange(size), np.arange(size)] *= 1 + SAFETY
+    if len(rows.start) > 1:
+        kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
+    coarse.reshape(-1)[:: size + 1] *= 1 + SAFETY
     kernels.factorise_dense(coarse)
     first, work = np.minimum(np.argmax(coarse != 0.0, axis=1), np.arange(size)), np.empty(size, dtype)
     return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), first, work)

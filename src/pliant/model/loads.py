@@ -10,10 +10,10 @@ from pliant.rotations import rotation_matrix
 
 def node_forces(model, x: np.ndarray, time: float) -> np.ndarray:
     """Applied forces (n, 3) [N]: loads spread over nodes, and pressures on faces where they are now."""
-    force = np.zeros_like(x)
+    force = np.zeros(x.shape)
     for nodes, weights, vector in model.node_loads:
         force[nodes] += weights[:, None] * at_time(vector, time)
-    return force + pressure_forces(model, x, time)
+    return force + pressure_forces(model, x, time) if model.pressures else force
 
 
 def wind_forces(model, x: np.ndarray, v: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
@@ -63,11 +63,13 @@ def body_loads(model, rotation, time) -> tuple[np.ndarray, np.ndarray]:
 
 def prescribe(model, x: np.ndarray, end: float, h: float, u: np.ndarray) -> None:
     """Put the prescribed velocities of pinned nodes into u (n, 3); end: the time at the end of the step [s]."""
-    u[model.free == 0] = 0.0
+    u.reshape(-1)[model.prescribed] = 0.0
     for pin in model.pins:
+        if pin.velocity is None and pin.displacement is None:
+            continue
         place = np.ix_(pin.nodes, pin.axes)
         if pin.velocity is not None:
             u[place] = at_time(pin.velocity, end)[pin.axes]
-        elif pin.displacement is not None:
+        else:
             goal = pin.start + at_time(pin.displacement, end)
             u[place] = (goal[:, pin.axes] - x[place]) / h

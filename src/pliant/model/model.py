@@ -12,6 +12,7 @@ import numpy as np
 from pliant.collide.detect import Colliders
 from pliant.elements.elements import Elements
 from pliant.kernels.device import Device
+from pliant.model.inertia import Inertia
 from pliant.model.rods import RodTable
 from pliant.model.spins import Spins
 from pliant.rows.joints import JointBlocks
@@ -99,6 +100,20 @@ class Model:
         model.__dict__["spins"] = self.spins  # which depends on their pattern alone
         return model
 
+    def inertia(self, h: float) -> Inertia | None:
+        """What resists changes of velocity in steps of h [s]; None where that is not the same in all of them."""
+        if self.winds or len(self.body_mass):
+            return None
+        known = self.__dict__.get("_inertia")
+        if known is None or known.h != h:
+            known = self.__dict__["_inertia"] = Inertia(self, h)
+        return known
+
+    @cached_property
+    def prescribed(self) -> np.ndarray:
+        """Flat indices of the components of the velocities (n, 3) that are prescribed."""
+        return np.flatnonzero(self.free.ravel() == 0)
+
     @property
     def may_touch(self) -> bool:
         """Whether anything may touch anything."""
@@ -120,6 +135,11 @@ class Model:
         return np.where(self.static, 0.0, 1 / self.body_mass)
 
     @cached_property
+    def least_inertia(self) -> np.ndarray:
+        """(2 b,) [kg, kg m2]: mass and least moment of inertia of every body in turn."""
+        return np.stack([self.body_mass, self.body_inertia.min(axis=1, initial=np.inf)], axis=1).ravel()
+
+    @cached_property
     def body_fall(self) -> np.ndarray:
         """(b, 3) [m/s2]: gravity of bodies that move freely."""
         return np.where(self.static[:, None], 0.0, self.gravity)
@@ -134,6 +154,11 @@ class Model:
         if self.elements.on_bodies:
             out[self.node_count :][self.body_stiffness > 0.0] = np.inf
         return out
+
+    @cached_property
+    def shortest_way(self) -> float:
+        """The least of these."""
+        return float(self.longest_ways.min(initial=np.inf))
 
     @property
     def node_count(self) -> int:

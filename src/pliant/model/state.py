@@ -73,6 +73,13 @@ class State:
         out[:n], out[n::2], out[n + 1 :: 2] = self.v, self.body_velocity, self.body_angular_velocity
         return out
 
+    @cached_property
+    def body_sizes(self) -> np.ndarray:
+        """The numbers (2 b, 3) whose rounding is that of the triples of bodies: positions [m], and ones for turns."""
+        out = np.ones((2 * len(self.body_position), 3))
+        out[::2] = self.body_position
+        return out
+
     def remembering(self, name: str, **arrays: np.ndarray) -> "State":
         """This state with the memory of one solver or integrator renewed; without arrays it is forgotten."""
         memory = {key: value for key, value in self.memory.items() if key != name}

@@ -215,7 +215,8 @@ def _like(sim: Simulation, name: str, path: Path) -> np.ndarray:
     """An array of the shape that one of a solver's or integrator's memory must have."""
     owner, _, array = name.removeprefix("memory_").partition(".")
     change = {"change": sim.state.velocity_triples()}
-    shapes = {"newton": change, "bounded": change, "dual": {"elements": sim.state.plastic_strain}}
+    both = change | {"before": sim.state.velocity_triples()}
+    shapes = {"newton": both, "bounded": change, "dual": {"elements": sim.state.plastic_strain}}
     stretch = np.repeat(sim.state.plastic_strain[:, :1], 9, axis=1)
     shapes["mixed"] = {"stretch": stretch, "change": sim.state.velocity_triples()}
     shapes["cuda"] = {"inverse": np.zeros(0, np.float32), "arms": np.zeros((0, 3), np.float32), "age": np.zeros(0)}

@@ -43,7 +43,9 @@ class JointsAhead:
         self.write_into(table)
         self.error, self.rate = np.zeros(error.shape), np.zeros(error.shape)
         # what bodies turn by [rad], and the pose, where joints were evaluated last
-        self.turn, self.pose = np.zeros(state.body_position.shape), tuple(part.copy() for part in state.pose)
+        self.turn, self.pose = np.zeros(state.body_position.shape), state.pose
+        if self.slices:
+            self.pose = tuple(part.copy() for part in self.pose)
         self.at = None  # the velocities that they were last followed to
 
     @property
@@ -119,14 +121,14 @@ class RowPotential:
         # mobilities of rows, which of them are rigid, and their compliances (slices, 3, LANES)
         self.mobility, self.compliance = np.empty(shift.shape), np.empty(shift.shape)
         self.hard = np.empty(shift.shape, bool)
-        felt = mobility if contacts.shares is None else contacts.shares[:, None] * mobility
-        numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction)
-        numbers = (*numbers, mobility, loose, felt)
         # what rigid bodies that nothing else holds carry is known by their impulses
-        bear = np.isfinite(contacts.lightest) and not joints.slices
-        given = contacts._replace(lightest=np.inf) if bear else contacts
-        soft = (softness, *given[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
+        bear = rows.slices and np.isfinite(contacts.lightest) and not joints.slices
         if rows.slices:
+            felt = mobility if contacts.shares is None else contacts.shares[:, None] * mobility
+            numbers = (rows.start, rows.triples, rows.jacobian, rows.compliance, rows.low, rows.friction)
+            numbers = (*numbers, mobility, loose, felt)
+            given = contacts._replace(lightest=np.inf) if bear else contacts
+            soft = (softness, *given[:4], len(joints.state.x), rolling.first_slice, NO_MOBILITY, NO_IMPULSE)
             self.device.ahead.soften_rows(*numbers, *soft, self.mobility, self.hard, self.compliance)
         # springs (slices, 3, LANES) that are met like rigid joints, where there are any
         self.springs = None
@@ -137,7 +139,7 @@ class RowPotential:
         # the impulses of joints that the next iterate will have: those of this one are useless while gaps are open
         self.estimate = shift[: joints.slices].copy()
         self.contacts = slice(joints.slices, rolling.first_slice)
-        if bear and rows.slices:
+        if bear:
             self._bear(contacts, mobility, shift)
         self.slip, self.slip_change, self.lead = None, None, 1.0
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
@@ -348,9 +350,11 @@ class RowPotential:
         self.device.rows.add_row_impulses(rows.start[first:], rows.triples, rows.jacobian, impulse, out)
 
     def with_turning(self, mass: np.ndarray) -> np.ndarray:
-        """Mass blocks (triples, 3, 3) with h^2 times the stiffness of bodies against turning."""
-        blocks, joints = mass.copy(), self.joints
-        if joints.slices:
-            given = (joints.blocks.arrays, self.estimate, joints.jacobian, joints.rotation, joints.h)
-            self.device.ahead.add_turning_blocks(*given, len(joints.state.x), blocks)
+        """Mass blocks (triples, 3, 3) with h^2 times the stiffness of bodies against turning; those given where there
+        is none."""
+        joints = self.joints
+        if not joints.slices:
+            return mass
+        blocks, given = mass.copy(), (joints.blocks.arrays, self.estimate, joints.jacobian, joints.rotation, joints.h)
+        self.device.ahead.add_turning_blocks(*given, len(joints.state.x), blocks)
         return blocks

@@ -6,6 +6,7 @@ last word is that of both together. Only contacts of two rigid bodies have one.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Rolling:
         return self.index[:, None] + LANES * np.arange(3)
 
 
+@cache
 def no_rolling(first_slice: int) -> Rolling:
     """None."""
     none = np.zeros(0, np.int64)

@@ -6,7 +6,7 @@ start[slice]..start[slice+1].
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -45,6 +45,16 @@ class Rows:
     @classmethod
     def empty(cls, start: np.ndarray) -> "Rows":
         """Rows with nothing in them for the given slices: no Jacobian, no bounds."""
+        return cls._of_slices(start) if len(start) > 1 else cls._none()
+
+    @classmethod
+    @cache
+    def _none(cls) -> "Rows":
+        """No rows at all, into which nobody can write."""
+        return cls._of_slices(np.zeros(1, np.int64))
+
+    @classmethod
+    def _of_slices(cls, start: np.ndarray) -> "Rows":
         slices, entries = len(start) - 1, int(start[-1])
         shape = (slices, 3, LANES)
         return cls(

@@ -8,6 +8,7 @@ rate theta' at which the triangle tilts from where the contact was found; where 
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Tilting:
         return out
 
 
+@cache
 def no_tilting() -> Tilting:
     """None."""
     none = np.zeros(0, np.int64)

@@ -31,6 +31,7 @@ from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions, 
 from pliant.scene.faces import Faces
 from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
+from pliant.scene.sealed import Noted
 from pliant.scene.selections import Selection, as_selection
 from pliant.scene.shapes import HEAVIEST, LIGHTEST, ONE_OF_SHAPES, SHAPES, WITHOUT_MASS, Mesh, Shape, inertia_matrix
 
@@ -85,10 +86,10 @@ class Soft(Placement):
     material: Material
     self_contact: bool | None = field(default=None, kw_only=True)
     drawing: TriMesh | None = field(default=None, kw_only=True)
-    pins: list[Pin] = field(default_factory=list, init=False)
-    forces: list[NodeForce] = field(default_factory=list, init=False)
-    tractions: list[FaceTraction] = field(default_factory=list, init=False)
-    pressures: list[FacePressure] = field(default_factory=list, init=False)
+    pins: list[Pin] = field(default_factory=Noted, init=False)
+    forces: list[NodeForce] = field(default_factory=Noted, init=False)
+    tractions: list[FaceTraction] = field(default_factory=Noted, init=False)
+    pressures: list[FacePressure] = field(default_factory=Noted, init=False)
 
     def __post_init__(self):
         instance(self.mesh, f"the mesh of a {self.KIND}", self.MESH, f"a pliant.meshes.{self.MESH.__name__}")
@@ -276,8 +277,8 @@ class Rigid(Placement):
     inertia: np.ndarray | None = field(default=None, kw_only=True)
     angular_velocity: tuple[float, float, float] = field(default=(0.0, 0.0, 0.0), kw_only=True)
     static: bool = field(default=False, kw_only=True)
-    forces: list[BodyForce] = field(default_factory=list, init=False)
-    torques: list = field(default_factory=list, init=False)
+    forces: list[BodyForce] = field(default_factory=Noted, init=False)
+    torques: list = field(default_factory=Noted, init=False)
 
     def __post_init__(self):
         instance(self.shape, "the shape of a rigid body", SHAPES, ONE_OF_SHAPES)

@@ -12,7 +12,7 @@ from pliant.checks import shown
 from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.scene import Scene
-from pliant.scene.sealed import Sealed
+from pliant.scene.sealed import Noted, Sealed
 
 LISTS = ("pins", "forces", "tractions", "pressures", "torques", "winds")
 """What bodies collect by calls after they were made."""
@@ -38,7 +38,7 @@ class Described:
         """Keep how often anything was assigned, for a quick look; and the lists that may grow."""
         self.writes = Sealed.writes
         lists = (getattr(thing, name, ()) for thing, _ in self.things for name in LISTS)
-        lists = [own for own in lists if isinstance(own, list)]
+        lists = [own for own in lists if isinstance(own, list) and not isinstance(own, Noted)]
         self.empty = [own for own in lists if not own]
         self.filled = [(own, tuple(own)) for own in lists if own]
 

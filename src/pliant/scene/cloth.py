@@ -13,6 +13,7 @@ from pliant.meshes.checks import name_rows, name_some
 from pliant.meshes.topology import edge_balance, unused_nodes
 from pliant.scene.bodies import Soft
 from pliant.scene.held import Pin
+from pliant.scene.sealed import Noted
 from pliant.scene.shapes import HEAVIEST, LIGHTEST
 
 AIR = 1.204
@@ -71,7 +72,7 @@ class Cloth(Soft):
     flat: bool = field(default=False, kw_only=True)
     fibres: tuple[Fibres, ...] = field(default=(), kw_only=True)
     contact_distance: float | None = field(default=None, kw_only=True)
-    winds: list[Wind] = field(default_factory=list, init=False)
+    winds: list[Wind] = field(default_factory=Noted, init=False)
 
     def __post_init__(self):
         if self.drawing is not None:

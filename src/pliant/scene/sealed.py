@@ -68,6 +68,25 @@ class Sealed:
             self.seal()
 
 
+class Noted(list):
+    """A list that belongs to something in a scene: whatever changes it counts as an assignment."""
+
+
+def _noting(name: str):
+    change = getattr(list, name)
+
+    def noting(self, *arguments, **options):
+        Sealed.writes += 1
+        return change(self, *arguments, **options)
+
+    return noting
+
+
+CHANGES = ("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort")
+for _change in (*CHANGES, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(Noted, _change, _noting(_change))
+
+
 @cache
 def _field_names(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in fields(kind))

@@ -131,27 +131,28 @@ class MixedSolver(NewtonSolver):
         """Rotations and positions in turn, then stretches; where the law has no energy at these, a part of the way. And
         the first correction, relative: how far stretches were from their answer before."""
         elements, options, u, first, scale = self.elements, self.mixed, start, None, None
+        nothing = np.broadcast_to(0.0, start.shape)
         for k in range(int(options.inner)):
             alpha = ALPHA * GROWTH**k if options.rotation == "procrustes" and info.newton_iterations else None
             age = elements.turn(self._ends(potential, u), alpha, foresee=k > 0)
             new, correction = self._global(potential, criterion, u, info, age)
             scale = criterion.scale(new) if scale is None else scale
-            before, info.residual = info.residual, criterion.residual(np.zeros_like(new), correction, scale)
+            before, info.residual = info.residual, criterion.residual(nothing, correction, scale)
             u, first = new, info.residual if first is None else first
             if info.residual <= options.tolerance or self.unmet >= MOST_UNMET:
                 break
             if k and info.residual > SHRINKING * before:
                 self.assembled = False
         u = self._touched(potential, criterion, u, info)
-        before, share = elements.stretches(), 1.0
+        ends, share = self._ends(potential, u), 1.0
+        elements.keep()
         while True:
-            info.misfit = elements.follow(self._ends(potential, u), share)
+            info.misfit = elements.follow(ends, share)
             elements.expand()
             if elements.finite() or share < SHORTEST:
                 info.shortest_step = min(info.shortest_step, share)
-                return start + share * (u - start), first
+                return u if share == 1.0 else start + share * (u - start), first
             share *= 0.5
-            elements.take(before, potential.x)
 
     def _ends(self, potential: Increment, u: np.ndarray) -> np.ndarray:
         """Positions (n, 3) at the end of a step with velocities u."""

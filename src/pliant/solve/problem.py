@@ -11,6 +11,7 @@ from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
 from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
+from pliant.model.inertia import Inertia
 from pliant.model.model import Model
 from pliant.model.state import RowImpulses, State
 from pliant.records import changed
@@ -24,13 +25,15 @@ from pliant.solve.info import Info
 @dataclass
 class Prediction:
     """u* (triples, 3), inverse mass blocks (triples, 6: xx, yy, zz, yz, xz, xy), the bodies' spin data (b, 3), and
-    the factors (n,) by which nodes resist change more for mass damping and wind."""
+    the factors (n,) by which nodes resist change more for mass damping and wind; known: what of it is the same in every
+    step, where all of it is."""
 
     u: np.ndarray
     inverse_mass: np.ndarray
     angular_momentum: np.ndarray
     mid_angular_velocity: np.ndarray
     drag: np.ndarray
+    known: Inertia | None = None
 
 
 @dataclass
@@ -142,9 +145,9 @@ def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepR
     before, start = state.velocity_triples(), state.memory.get("before", {}).get("error")
     error = joint_rows.fill(blocks, joints, state.pose, h, state.time + h, before, start)
     if not len(contacts):
-        elements, none = element_rows.fill(model.elements, state, h), np.zeros(0, np.int64)
+        elements, rolling = element_rows.fill(model.elements, state, h), no_rolling(joints.slices)
         sizes = (blocks.equality_slices, joints.slices)
-        return StepRows(elements, joints, *sizes, error, contacts, none, no_rolling(joints.slices))
+        return StepRows(elements, joints, *sizes, error, contacts, rolling.index, rolling)
     allowed = contact_rows.allowed_gaps(contacts, h)
     still = np.zeros_like(before)
     touching, index, rolling = contact_rows.fill(model, contacts, allowed, state.pose[2:], before, still, h)
@@ -225,6 +228,8 @@ def _matched_by_place(kept: RowImpulses, contacts: Contacts, known: np.ndarray, 
 
 def mass_blocks(model, prediction, h: float) -> np.ndarray:
     """Mass of every triple (triples, 3, 3), with the drag of mass damping; prescribed ones are left out later."""
+    if prediction.known is not None:
+        return prediction.known.mass
     n = model.node_count
     blocks = np.zeros((model.triple_count, 3, 3))
     bodies = (model.body_mass, model.static, prediction.inverse_mass[n:])

@@ -24,15 +24,14 @@ NO_MOBILITY = 1e-12
 def residual(problem: Problem, solution: Solution, equations: str) -> float:
     """The residual of a solution, without units; 0 where only rounding is left."""
     model, h, table = problem.model, problem.h, solution.table or problem.rows.table
-    weight, rows, kernels = _mobility(problem, solution), np.zeros_like(solution.u), model.device
+    weight, rows, kernels = _mobility(problem, solution), np.zeros(solution.u.shape), model.device
     if table.slices:
         kernels.rows.add_row_impulses(table.start, table.triples, table.jacobian, solution.impulses, rows)
     internal = _internal_forces(problem, solution, equations)
     predicted = problem.prediction.u if solution.predicted is None else solution.predicted
     motion = (problem.mass, solution.u, predicted, problem.before)
-    with np.errstate(over="ignore"):  # of a step that ran away
-        balance, *parts = kernels.balance.balance_squares(*motion, internal, h, rows, weight)
-        errors = _row_errors(problem, solution, weight)
+    balance, *parts = kernels.balance.balance_squares(*motion, internal, h, rows, weight)
+    errors = _row_errors(problem, solution, weight)
     rounding = kernels.balance.rounding_square(model.node_stiffness, problem.state.x, h * EPSILON, weight)
     if model.elements.on_bodies:
         numbers = (model.body_stiffness, body_sizes(problem.state), h * EPSILON, weight[model.node_count :])
@@ -46,6 +45,8 @@ def _mobility(problem: Problem, solution: Solution) -> np.ndarray:
     """Inverse masses (triples, 3) of free components, with the stiffness of elements around nodes, and with what bodies
     that joints pull at resist sideways, force over length."""
     model, h, blocks = problem.model, problem.h, problem.model.joints
+    if problem.prediction.known is not None:
+        return problem.prediction.known.mobility
     n = model.node_count
     stiffness, out = np.zeros(model.triple_count), np.empty((model.triple_count, 3))
     stiffness[:n] = h * (h * model.node_stiffness + model.node_damping)

@@ -21,17 +21,24 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     stiffen: let bodies resist turning against the last forces of their joints, as rows that are linear need it.
     """
     n, b = model.node_count, model.body_count
-    end = state.time + h
-    u, inverse_mass = np.zeros((n + 2 * b, 3)), np.zeros((n + 2 * b, 6))
+    end, known = state.time + h, model.inertia(h)
+    u = np.zeros((n + 2 * b, 3))
+    if known is not None:
+        _accelerate(model, state, h, end, known.drag[:, None], _acceleration(model, state.x, end), u)
+        return Prediction(u, known.inverse_mass, u[n:], u[n:], known.drag, known)
+    inverse_mass = np.zeros((n + 2 * b, 6))
     drag = _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
     if not b:
         return Prediction(u, inverse_mass, u[n:], u[n:], drag)
     linear, angular = u[n::2], u[n + 1 :: 2]
     extrapolated = state.memory.get("before")
     rotation = state.body_rotation if extrapolated is None else extrapolated["rotation"]
-    force, torque = body_loads(model, rotation, end)
-    weights = model.inverse_body_mass[:, None]
-    linear[:] = state.body_velocity + h * (model.body_fall + force * weights)
+    weights, kicks = model.inverse_body_mass[:, None], np.zeros((b, 3))
+    linear[:] = state.body_velocity + h * model.body_fall
+    if model.body_forces or model.body_torques:
+        force, torque = body_loads(model, rotation, end)
+        linear[:] = state.body_velocity + h * (model.body_fall + force * weights)
+        kicks = h * torque
     inverse_mass[n::2, :3] = weights
     spin = state.body_angular_velocity.copy()
     for i, velocity, angular_velocity in model.driven:
@@ -44,7 +51,7 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
         model.static,
         state.body_rotation,
         spin,
-        h * torque,
+        kicks,
         _tensions(model, state, h) if stiffen else np.zeros((b, 6)),
         h,
         extrapolated is not None,
@@ -66,26 +73,58 @@ def _tensions(model, state, h: float) -> np.ndarray:
 
 def _predict_nodes(model, state, h, end, u, inverse_mass) -> np.ndarray:
     """Fills velocities and inverse masses; the factors (n,) by which nodes resist change more for what drags them."""
-    force = node_forces(model, state.x, end)
-    damping = model.node_mass_damping
+    damping, wind = model.node_mass_damping, 0.0
     if model.winds:  # their force at the velocities so far; against change, what would make a node overshoot
         wind, growth = wind_forces(model, state.x, state.v, end)
         resistance = np.maximum(growth - model.node_mass / h, 0.0)
-        force += wind + resistance[:, None] * state.v
+        wind += resistance[:, None] * state.v
         damping = damping + resistance / model.node_mass
     drag = (1 + h * damping)[:, None]
-    u[:] = (state.v + h * (model.gravity + force / model.node_mass[:, None])) / drag
     inverse_mass[:, :3] = model.free / (model.node_mass[:, None] * drag)
-    prescribe(model, state.x, end, h, u)
+    _accelerate(model, state, h, end, drag, _acceleration(model, state.x, end, wind), u)
     return drag[:, 0]
+
+
+def _acceleration(model, x: np.ndarray, time: float, wind: np.ndarray | float = 0.0) -> np.ndarray:
+    """Of nodes at x (n, 3) by gravity, loads, pressures, and wind (n, 3) [N]: (n, 3) or, of gravity alone, (3,)
+    [m/s2]."""
+    if not (model.node_loads or model.pressures or model.winds):
+        return model.gravity
+    return model.gravity + (node_forces(model, x, time) + wind) / model.node_mass[:, None]
+
+
+def _accelerate(model, state, h, end, drag: np.ndarray, acceleration: np.ndarray, u: np.ndarray) -> None:
+    """Fills velocities u (n, 3) of nodes with drag (n, 1)."""
+    u[:] = (state.v + h * acceleration) / drag
+    prescribe(model, state.x, end, h, u)
 
 
 def integrate(problem: Problem, solution: Solution) -> State:
     """The state after a step: x += h u, orientations by the exponential map of h w."""
     model, state, u, h = problem.model, problem.state, solution.u, problem.h
+    v, bodies = u[: model.node_count].copy(), model.body_count or len(model.joints.free.kind)
+    x = state.x + h * (v if solution.travel is None else solution.travel)
+    return state.changed(
+        time=state.time + h,
+        step=state.step + 1,
+        x=x,
+        v=v,
+        **(_integrate_bodies(problem, solution, x) if bodies else {}),
+        plastic_strain=problem.rows.elements.plastic,
+        impulses=kept_impulses(problem.rows, solution.impulses),
+        tangled=state.tangled if solution.tangled is None else solution.tangled,
+        previous_velocity=state.v,
+        row_impulse=_node_impulses(problem, solution),
+        span=h,
+    )
+
+
+def _integrate_bodies(problem: Problem, solution: Solution, x: np.ndarray) -> dict[str, np.ndarray]:
+    """Rigid bodies and coordinates of joints after a step that ends with nodes at x (n, 3), by their names in a
+    state."""
+    model, state, u, h = problem.model, problem.state, solution.u, problem.h
     n = model.node_count
-    v, body_velocity = u[:n].copy(), u[n::2].copy()
-    turn = np.ascontiguousarray(u[n + 1 :: 2])
+    velocity, turn = u[n::2].copy(), np.ascontiguousarray(u[n + 1 :: 2])
     rotation, spin = state.body_rotation.copy(), turn.copy()
     prediction = problem.prediction
     momenta = (prediction.angular_momentum, prediction.mid_angular_velocity)
@@ -96,27 +135,15 @@ def integrate(problem: Problem, solution: Solution) -> State:
     if solution.late_torque is not None:
         earlier = (state.body_rotation, state.body_angular_velocity)
         kernels.calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
-    x = state.x + h * (v if solution.travel is None else solution.travel)
-    body_position = state.body_position + h * body_velocity
-    angles = model.joints.free.after(state.pose, u, h, (x, body_position, rotation))
-    pose = (angles, x, body_position, rotation)
-    return state.changed(
-        time=state.time + h,
-        step=state.step + 1,
-        x=x,
-        v=v,
-        body_position=body_position,
-        body_rotation=rotation,
-        body_velocity=body_velocity,
-        body_angular_velocity=model.spins.fitted(model, pose, spin),
-        angles=angles,
-        plastic_strain=problem.rows.elements.plastic,
-        impulses=kept_impulses(problem.rows, solution.impulses),
-        tangled=state.tangled if solution.tangled is None else solution.tangled,
-        previous_velocity=state.v,
-        row_impulse=_node_impulses(problem, solution),
-        span=h,
-    )
+    position = state.body_position + h * velocity
+    angles = model.joints.free.after(state.pose, u, h, (x, position, rotation))
+    return {
+        "body_position": position,
+        "body_rotation": rotation,
+        "body_velocity": velocity,
+        "body_angular_velocity": model.spins.fitted(model, (angles, x, position, rotation), spin),
+        "angles": angles,
+    }
 
 
 def _node_impulses(problem: Problem, solution: Solution) -> np.ndarray:

@@ -12,6 +12,7 @@ from pliant.model.model import Model
 from pliant.model.overlaps import crossing_pairs
 from pliant.model.state import State
 from pliant.model.wrenches import broken_blocks
+from pliant.rotations import lengths
 from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
@@ -127,7 +128,7 @@ def _strayed(problem: Problem, solution: Solution, solver, new: State) -> float:
     if not problem.rows.table.slices:
         return far
     change = (solution.u - problem.before)[model.node_count + 1 :: 2]
-    return max(far, float(problem.h * np.linalg.norm(change, axis=1).max(initial=0.0) / np.pi))
+    return max(far, float(problem.h * lengths(change).max(initial=0.0) / np.pi))
 
 
 def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> Info:
@@ -163,7 +164,7 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
             f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer "
             f"material"
         )
-    if info.converged:
+    if info.converged or _near(model, state, h * np.abs(u - predicted)):
         return
     points = np.concatenate([state.x, state.body_position])
     radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0)
@@ -179,12 +180,22 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
         )
 
 
+def _near(model: Model, state: State, ways: np.ndarray) -> bool:
+    """Whether ways (triples, 3) [m] of nodes alone are too short to have run away, at a quick look: what they are nodes
+    of is at least as large as two of them are apart."""
+    if model.body_count or not len(state.x):
+        return False
+    return float(ways.max()) <= RUN_AWAY * float(np.abs(state.x[-1] - state.x[0]).max())
+
+
 def check_state(model: Model, state: State) -> None:
     """A state that is not finite is none: it stops the simulation, whatever the velocities were."""
     if state.known_finite:
         return
     bodies = (state.body_position, state.body_rotation, state.body_velocity, state.body_angular_velocity)
-    if math.isfinite(sum(float(part.sum()) for part in (state.x, state.v, *bodies, state.plastic_strain))):
+    flow = (state.plastic_strain,) if model.elements.plastic else ()
+    parts = (state.x, state.v, *bodies, *flow)
+    if math.isfinite(sum(float(np.add.reduce(part, axis=None)) for part in parts if part.size)):
         return  # at a quick look
     moved = [np.isfinite(np.concatenate([state.x, state.v], axis=1)).all(axis=1)]
     moved.append(np.repeat(np.isfinite(np.concatenate(bodies, axis=1)).all(axis=1), 2))

@@ -4,11 +4,12 @@ import numpy as np
 from numba import prange
 
 from pliant.formulas.elements import element_gradient, element_impulses, element_stress, strain_rate
-from pliant.formulas.hyperelastic import nodal_gradients, positive_moduli
-from pliant.formulas.matrix3 import determinant
+from pliant.formulas.hyperelastic import nodal_gradients
+from pliant.formulas.matrix3 import determinant, positive_definite
+from pliant.formulas.svd import positive_part
 from pliant.jit import formula, kernel_in, parallel_kernel
 from pliant.kernels.cpu.elements import IDENTITY, gather_differences
-from pliant.kernels.lanes import LANES, load3, load9, store3, store9
+from pliant.kernels.lanes import LANES, load3, load6_from, load9, store3, store9
 from pliant.kernels.laws import deform, stiffness_moduli
 
 
@@ -112,17 +113,24 @@ def element_moduli(law, first, last, frames, weight, project, moduli_out):
 
     project: make every element's stiffness positive semi-definite.
     """
+    least = 0.0 if project else -np.inf
     for group in prange(first, last):
-        out = np.empty((1, 12, LANES))
+        out, negative = np.empty((1, 12, LANES)), 0
         for lane in range(LANES):
             a, symmetric, skew = stiffness_moduli(law, load3(frames, group, 9, lane), group, lane)
-            if project:
-                a, symmetric, skew = positive_moduli(a, symmetric, skew)
             w = weight[group, lane]
+            negative += 0 if positive_definite(a) or w == 0.0 else 1
             store3(out, 0, 0, lane, (w * a[0], w * a[1], w * a[2]))
             store3(out, 0, 3, lane, (w * a[3], w * a[4], w * a[5]))
-            store3(out, 0, 6, lane, (w * symmetric[0], w * symmetric[1], w * symmetric[2]))
-            store3(out, 0, 9, lane, (w * skew[0], w * skew[1], w * skew[2]))
+            b0, b1, b2 = max(symmetric[0], least), max(symmetric[1], least), max(symmetric[2], least)
+            store3(out, 0, 6, lane, (w * b0, w * b1, w * b2))
+            b0, b1, b2 = max(skew[0], least), max(skew[1], least), max(skew[2], least)
+            store3(out, 0, 9, lane, (w * b0, w * b1, w * b2))
+        if project and negative > 0:
+            for lane in range(LANES):
+                a = positive_part(load6_from(out, 0, 0, lane))
+                store3(out, 0, 0, lane, (a[0], a[1], a[2]))
+                store3(out, 0, 3, lane, (a[3], a[4], a[5]))
         for k in range(12):
             for lane in range(LANES):
                 moduli_out[group, k, lane] = out[0, k, lane]
@@ -158,12 +166,12 @@ def damp_elements(u, nodes, gradients, rotation, lam, mu, weight, energy_out, sl
 def gather_nodes(slots, start, adjacency, out):
     """out (n, 3) = sums of each node's slots, in the fixed order of the adjacency."""
     for node in prange(out.shape[0]):
-        s0, s1, s2 = 0.0, 0.0, 0.0
+        s0, s1, s2, second, third = 0.0, 0.0, 0.0, slots[LANES:], slots[2 * LANES :]
         for k in range(start[node], start[node + 1]):
-            offset = adjacency[k]
+            offset = np.uint32(adjacency[k])  # of which the compiler knows that it counts from the start
             s0 += slots[offset]
-            s1 += slots[offset + LANES]
-            s2 += slots[offset + 2 * LANES]
+            s1 += second[offset]
+            s2 += third[offset]
         out[node, 0], out[node, 1], out[node, 2] = s0, s1, s2
 
 

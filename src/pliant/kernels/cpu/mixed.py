@@ -284,14 +284,14 @@ def quadratic_points(deformation, frames, moduli, principal, energy, rotation, s
 
 
 @parallel_kernel
-def seen_stretches(deformation, rotation, share, stretch_inout, misfit_out):
-    """Let stretches S (points, 9, LANES) go the part `share` of the way to the symmetric part of R^T F; misfits
-    (points,): the largest entry of R S - F after it."""
+def seen_stretches(deformation, rotation, share, before, stretch_out, misfit_out):
+    """Stretches S (points, 9, LANES) the part `share` of the way from those before to the symmetric part of R^T F;
+    misfits (points,): the largest entry of R S - F with them."""
     for at in prange(deformation.shape[0]):
         worst = 0.0
         for lane in range(LANES):
             r, f = load9(rotation, at, lane), load9(deformation, at, lane)
-            seen, s = transpose_multiply(r, f), load9(stretch_inout, at, lane)
+            seen, s = transpose_multiply(r, f), load9(before, at, lane)
             a, b, c = 0.5 * (seen[5] + seen[7]), 0.5 * (seen[2] + seen[6]), 0.5 * (seen[1] + seen[3])
             goal = (seen[0], c, b, c, seen[4], a, b, a, seen[8])
             s = (
@@ -305,7 +305,7 @@ def seen_stretches(deformation, rotation, share, stretch_inout, misfit_out):
                 s[7] + share * (goal[7] - s[7]),
                 s[8] + share * (goal[8] - s[8]),
             )
-            store9(stretch_inout, at, 0, lane, s)
+            store9(stretch_out, at, 0, lane, s)
             back = multiply(r, s)
             for k in range(9):
                 worst = max(worst, abs(back[k] - f[k]))

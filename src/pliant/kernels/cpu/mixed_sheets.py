@@ -244,18 +244,18 @@ def turn_data(rotation, data, weight, data_out, rotation_out, skew_out):
 
 
 @parallel_kernel
-def follow_sheets(deformation, rotation, share, stretch_inout, misfit_out):
-    """Let stretches S (groups, 9, LANES) go the part `share` of the way to the symmetric part of R^T F; misfits
-    (groups,): the largest entry of R S - F after it."""
+def follow_sheets(deformation, rotation, share, before, stretch_out, misfit_out):
+    """Stretches S (groups, 9, LANES) the part `share` of the way from those before to the symmetric part of R^T F;
+    misfits (groups,): the largest entry of R S - F with them."""
     for group in prange(deformation.shape[0]):
         worst = 0.0
         for lane in range(LANES):
             r1, r2, _ = _columns(load9(rotation, group, lane))
             a, b = load3(deformation, group, 0, lane), load3(deformation, group, 3, lane)
-            x, y, c = stretch_inout[group, 0, lane], stretch_inout[group, 4, lane], stretch_inout[group, 1, lane]
+            x, y, c = before[group, 0, lane], before[group, 4, lane], before[group, 1, lane]
             x, y = x + share * (dot(r1, a) - x), y + share * (dot(r2, b) - y)
             c += share * (0.5 * (dot(r1, b) + dot(r2, a)) - c)
-            store9(stretch_inout, group, 0, lane, (x, c, 0.0, c, y, 0.0, 0.0, 0.0, 0.0))
+            store9(stretch_out, group, 0, lane, (x, c, 0.0, c, y, 0.0, 0.0, 0.0, 0.0))
             left = subtract(add(scale(x, r1), scale(c, r2)), a)
             right = subtract(add(scale(c, r1), scale(y, r2)), b)
             for k in range(3):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.rotations import lengths
 from pliant.solve.info import Info
 from pliant.solve.residual import residual
 
@@ -47,8 +48,11 @@ class StepCriterion:
         of small things in long steps, contacts hold all but a little of it, and that little is what matters."""
         if not self.touches:
             return change
-        most = self.potential.model.longest_ways / self.potential.h
-        speed = np.sqrt((change * change).sum(axis=1, keepdims=True))
+        model, h = self.potential.model, self.potential.h
+        if 2.0 * float(np.abs(change).max(initial=0.0)) <= model.shortest_way / h:
+            return change
+        most = model.longest_ways / h
+        speed = lengths(change)[:, None]
         self.held = not np.all(speed <= most)
         return change * np.minimum(1.0, most / np.maximum(speed, 1e-300)) if self.held else change
 
@@ -82,7 +86,8 @@ class StepCriterion:
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
         solution = potential.balance(u, info)
-        solution.internal = solution.internal - potential.tilt_forces(len(solution.internal))
+        if len(potential.row_potential.tilting):
+            solution.internal = solution.internal - potential.tilt_forces(len(solution.internal))
         self.found = found = residual(potential.problem, solution, "implicit")
         most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE
         if not joints and patient:

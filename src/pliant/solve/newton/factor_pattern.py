@@ -31,6 +31,7 @@ class FactorPattern:
         self.many = model.triple_count >= FOREST_COLUMNS and trees >= FOREST_TREES
         if self.work > PANEL_WORK or self.many:
             self.pattern = self.pattern.in_postorder()
+        self.forest = self.pattern.forest(MOST_RUNS) if self.many else None
         self.room = self.panels = None  # factors to write over, and supernodes that do
         every = np.arange(model.triple_count)
         self.diagonal_blocks = self.pattern.find(every, every)[0]
@@ -64,7 +65,7 @@ class FactorPattern:
             self.panels = self.panels or Supernodes.of(self.pattern)
             return FactorPreconditioner(self.panels.factorise(values), offsets, work)
         if self.many:
-            self.room = factor_forest(self.pattern, self.pattern.forest(MOST_RUNS), values, self.room)
+            self.room = factor_forest(self.pattern, self.forest, values, self.room)
         else:
             self.room = factor(self.pattern, values, self.room)
         return FactorPreconditioner(self.room, offsets, work)

@@ -185,7 +185,8 @@ class Increment:
         mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
         if self.elements.count > n:
             stiffness = self.h * (self.h * self.model.body_stiffness + self.model.body_damping)
-            mobility[n:] /= 1 + stiffness[:, None] * mobility[n:, :3].max(axis=1, keepdims=True)
+            largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max
+            mobility[n:] /= (1 + stiffness * largest)[:, None]
         return mobility
 
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
@@ -244,12 +245,9 @@ class Increment:
         found[:n] += self.following.evaluate(u[:n])[1] / self.h
         return found
 
-    def tilt_forces(self, count: int) -> np.ndarray | float:
+    def tilt_forces(self, count: int) -> np.ndarray:
         """Forces (count, 3) [N] of tilts, which end where contacts are looked for again, on the first triples."""
-        rows = self.row_potential
-        if not len(rows.tilting):
-            return 0.0
-        out = np.zeros_like(self.free)
+        rows, out = self.row_potential, np.zeros_like(self.free)
         rows.add_impulses(out, first=rows.first_tilt)
         return out[:count] / self.h
 
@@ -278,27 +276,31 @@ class Increment:
         self.elements.take_laws(self.tangled)
         return bool(bodies.any())
 
-    def end(self, u: np.ndarray) -> tuple[np.ndarray, float] | None:
+    def end(self, u: np.ndarray) -> tuple[tuple[np.ndarray, ...], float] | None:
         """Where nodes, and points of rods, come to lie, and their elastic energy there, as last evaluated; None if not
         of their laws."""
         if not self.elements.count or self.tangled.any():
             return None
         return self._places(self.x + self.h * u[: self.model.node_count], self.elements.bodies), self.energy
 
-    def _places(self, x: np.ndarray, bodies) -> np.ndarray:
+    def _places(self, x: np.ndarray, bodies) -> tuple[np.ndarray, ...]:
         """All numbers that elements are evaluated at."""
-        return x if bodies is None else np.concatenate([x.ravel(), bodies.position.ravel(), bodies.rotation.ravel()])
+        return (x,) if bodies is None else (x, bodies.position, bodies.rotation)
 
-    def value_at_rest(self, rest: np.ndarray, known: tuple[np.ndarray, float] | None) -> float:
+    def _ended_here(self, places: tuple[np.ndarray, ...]) -> bool:
+        """Whether these are where the step begins; orientations are rounded once more when a step ends."""
+        for own, there in zip(self._places(self.x, self.elements.start), places):
+            if own.shape != there.shape or not np.abs(own - there).max(initial=0.0) <= self.slip:
+                return False
+        return True
+
+    def value_at_rest(self, rest: np.ndarray, known: tuple[tuple[np.ndarray, ...], float] | None) -> float:
         """Phi [J], but for what gaps of joints make, at velocities that are zero where they are free, before anything
         flows; known: what `end` said of the last step."""
         touching = self.row_potential.rows.slices > self.joints.slices
         if not self.elements.count and not touching:
             return self.device.balance.inertia_terms(self.mass, self.push, rest, np.empty_like(rest))
-        here = self._places(self.x, self.elements.start)
-        # orientations are rounded once more when a step ends
-        close = known is not None and known[0].shape == here.shape and np.abs(known[0] - here).max() <= self.slip
-        if not close or np.any(rest) or self.tangled.any():
+        if known is None or not self._ended_here(known[0]) or np.any(rest) or self.tangled.any():
             self.elements.take_plastic(self.problem.state.plastic_strain)
             value, _ = self.evaluate(rest)
             self.elements.take_plastic(self.problem.rows.elements.plastic)
@@ -357,9 +359,7 @@ class Increment:
         numbers = (model.node_stiffness, model.node_mass, self.x, EPSILON, self.h)
         elastic = self.device.balance.rounding_energy(*numbers)
         if self.elements.count > model.node_count:
-            least = np.minimum(np.minimum(*model.body_inertia[:, :2].T), model.body_inertia[:, 2])  # quicker than min
-            inertia = np.stack([model.body_mass, least], axis=1).ravel()
-            numbers = (model.body_stiffness, inertia, body_sizes(self.problem.state), EPSILON, self.h)
+            numbers = (model.body_stiffness, model.least_inertia, body_sizes(self.problem.state), EPSILON, self.h)
             elastic += self.device.balance.rounding_energy(*numbers)
         return elastic + self.row_potential.rounding()
 

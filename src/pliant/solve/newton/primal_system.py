@@ -74,6 +74,8 @@ class PrimalSystem:
         self.sums = np.zeros((max(len(pattern.turned), 1), 9), dtype)  # without elements nothing fills them
         self.packed_free = pattern.pack(self.free, dtype, 1.0)
         self.offsets = pattern.offsets()
+        shapes = (np.zeros(1, np.int64), np.zeros((0, LANES), self.offsets.dtype))
+        self.no_rows = RowTerms(*shapes, np.zeros((0, 9, LANES), dtype), np.zeros((0, 6, LANES), dtype))
         self.placed_pieces = self.pieces.placed(pattern)
         self._make_room(dtype)
         shape = (pattern.slices, 3, LANES)
@@ -143,6 +145,8 @@ class PrimalSystem:
         self._renew_rows(self._terms(rows, curvature), joints)
 
     def _terms(self, rows: Rows, curvature: np.ndarray) -> RowTerms:
+        if not rows.slices:
+            return self.no_rows
         numbers = (rows.jacobian.astype(self.dtype), curvature.astype(self.dtype))
         return RowTerms(rows.start, self.offsets[rows.triples], *numbers)
 

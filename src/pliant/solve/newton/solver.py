@@ -25,6 +25,8 @@ from pliant.solve.problem import Problem, Solution
 # Least part of the warm start that is tried before a start from rest; and by what part of the square of the tolerance,
 # of the energy that outer forces give, a warm start lies above rest where nothing between the two is worth a try.
 SHORTEST_START, ABOVE_REST = 0.1, 0.1
+# By what part of the last change of velocity it may differ from the one before for both to tell of the next.
+STEADILY = 0.5
 # The most [rad] that a start may turn a body beyond its present motion: a weld that is a full turn off fits as well.
 LARGEST_TURN = 0.5
 
@@ -63,14 +65,17 @@ class NewtonSolver:
         if sweeps and (solution := self._settled(problem)) is not None:
             return solution
         potential = self._potential(problem)
-        start = self._warm(problem, potential.predicted)
+        start = self._foreseen(problem, potential.predicted)
         kick = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, kick)
         u, info = self._minimise(potential, start, criterion)
         if self.settling and not (info.converged or sweeps) and (solution := self._settled(problem)) is not None:
             solution.info.newton_iterations += info.newton_iterations
             return solution
-        return self._solution(problem, potential, u, info)
+        solution = self._solution(problem, potential, u, info)
+        if self._elements_alone(problem) and (before := self._memory(problem).get("change")) is not None:
+            solution.memory["before"] = before
+        return solution
 
     def _settled(self, problem: Problem) -> Solution | None:
         """The step by sweeps over contacts alone, if they settle it."""
@@ -85,9 +90,30 @@ class NewtonSolver:
         solution = self._solution(problem, potential, *self._minimise(potential, start, criterion))
         return solution, max(motion, criterion.motion)
 
+    def _memory(self, problem: Problem) -> dict[str, np.ndarray]:
+        """What was kept of the steps before: the last change of velocity beyond what outer forces alone do, and the one
+        before that, where there were no rows."""
+        return problem.state.memory.get(self.name, {})
+
+    def _foreseen(self, problem: Problem, predicted: np.ndarray) -> np.ndarray:
+        """Where iterations begin: as `_warm`, but where there are elements alone, and the last two changes of velocity
+        differ by little, as if they went on to."""
+        kept, square = self._memory(problem), problem.model.device.linalg.triples.quadratic_diagonal
+        if "before" not in kept or not self._elements_alone(problem):
+            return self._warm(problem, predicted)
+        change, more = kept["change"], kept["change"] - kept["before"]
+        if not square(problem.mass, more) <= STEADILY**2 * square(problem.mass, change):
+            return self._warm(problem, predicted)
+        return predicted + self.system.free * (change + more)
+
+    def _elements_alone(self, problem: Problem) -> bool:
+        """Whether there are elements, and neither rows nor rods, whose lengths are nearly such."""
+        elements = problem.model.elements
+        return bool(elements.sets) and not (elements.on_bodies or problem.rows.table.slices)
+
     def _warm(self, problem: Problem, predicted: np.ndarray) -> np.ndarray:
         """Where iterations begin: what outer forces alone do, changed as in the step before."""
-        change = problem.state.memory.get(self.name, {}).get("change")
+        change = self._memory(problem).get("change")
         return self._turning_little(problem, predicted if change is None else predicted + self.system.free * change)
 
     def _turning_little(self, problem: Problem, start: np.ndarray) -> np.ndarray:
@@ -124,8 +150,8 @@ class NewtonSolver:
         solution = potential.solution(u, info)
         self.known = potential.end(u)
         warn_of_tangles(model, problem.state, potential.tangled)
-        info.tangled = [name for name, left in zip(model.soft_names, potential.tangled) if left > 0]
-        info.rows = int(model.device.table.count_rows(table.start, table.jacobian))
+        info.tangled = [name for name, left in zip(model.soft_names, potential.tangled.tolist()) if left > 0]
+        info.rows = int(model.device.table.count_rows(table.start, table.jacobian)) if table.slices else 0
         if rows.joints.slices:
             taken = potential.joint_torque(u, solution.impulses)
             solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices], taken)

@@ -15,11 +15,12 @@ LEAST_PIVOT = 1e-15
 @kernel
 def dot(a, b):
     """Sum of a b over arrays (n, 3)."""
-    total = 0.0
+    x, y, z = 0.0, 0.0, 0.0  # three sums, none of which waits for another
     for i in range(a.shape[0]):
-        for c in range(a.shape[1]):
-            total += a[i, c] * b[i, c]
-    return total
+        x += a[i, 0] * b[i, 0]
+        y += a[i, 1] * b[i, 1]
+        z += a[i, 2] * b[i, 2]
+    return x + y + z
 
 
 @kernel
@@ -35,11 +36,13 @@ def multiply_diagonal(blocks, u):
 @kernel
 def quadratic_diagonal(blocks, u):
     """u^T blocks u."""
-    total = 0.0
+    x, y, z = 0.0, 0.0, 0.0
     for i in range(u.shape[0]):
-        for r in range(3):
-            total += u[i, r] * (blocks[i, r, 0] * u[i, 0] + blocks[i, r, 1] * u[i, 1] + blocks[i, r, 2] * u[i, 2])
-    return total
+        a, b, c = u[i, 0], u[i, 1], u[i, 2]
+        x += a * (blocks[i, 0, 0] * a + blocks[i, 0, 1] * b + blocks[i, 0, 2] * c)
+        y += b * (blocks[i, 1, 0] * a + blocks[i, 1, 1] * b + blocks[i, 1, 2] * c)
+        z += c * (blocks[i, 2, 0] * a + blocks[i, 2, 1] * b + blocks[i, 2, 2] * c)
+    return x + y + z
 
 
 @kernel
