@@ -134,6 +134,7 @@ class RowPotential:
             self._bear(contacts, mobility, shift)
         self.slip, self.slip_change, self.lead = None, None, 1.0
         self.last_error, self.hardest = None, HARDEST * self.compliance[self.contacts]
+        self.stiffened = False  # whether contacts that ended too deep are harder than at first
         self.renew()
 
     def _bear(self, contacts, mobility: np.ndarray, impulse: np.ndarray) -> None:
@@ -186,11 +187,15 @@ class RowPotential:
             self.slip[first:] = slip[first:]
         if len(self.tilting):
             self.compliance[self.first_tilt :] = self.tilting.compliance(self.impulse)
-        self.target = self.rows.target + (self.compliance - self.rows.compliance) * self.shift
-        self.target[:, 0] -= self.rows.friction * self.slip
+        self.aim()
         if len(self.rolling):
             places, most = self.rolling.places(), self._torque_bounds()
             self.rows.low.reshape(-1)[places], self.rows.high.reshape(-1)[places] = -most, most
+
+    def aim(self) -> None:
+        """Targets from shifts and slips."""
+        self.target = self.rows.target + (self.compliance - self.rows.compliance) * self.shift
+        self.target[:, 0] -= self.rows.friction * self.slip
 
     def _slip_ahead(self) -> np.ndarray:
         """The slips (slices, LANES) [m/s] last evaluated or, of mechanisms, where their changes lead to. That of a
