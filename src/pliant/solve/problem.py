@@ -188,9 +188,12 @@ def warm_impulses(kept: RowImpulses, rows: StepRows) -> np.ndarray:
 def _matched_by_pair(kept: np.ndarray, keys: np.ndarray, known: np.ndarray, place_inout: np.ndarray) -> np.ndarray:
     """Which contacts are known by their keys or else by those of their pairs, as points on rims and in corners are that
     move on; those are matched in the order of their features, and placed."""
-    lost = np.setdiff1d(np.arange(len(kept)), place_inout[known])
-    new = np.flatnonzero(~known)
-    lost, new = lost[named_by_feature(kept[lost])], new[named_by_feature(keys[new])]
+    there = np.zeros(len(kept), bool)
+    there[place_inout[known]] = True
+    lost = np.flatnonzero(~there & named_by_feature(kept))
+    new = np.flatnonzero(~known & named_by_feature(keys))
+    if not len(lost) or not len(new):
+        return known
     new = new[np.argsort(keys[new], kind="stable")]
     _, first, other = np.intersect1d(_ranked(kept[lost]), _ranked(keys[new]), assume_unique=True, return_indices=True)
     place_inout[new[other]] = lost[first]

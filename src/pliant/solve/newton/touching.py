@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, joined, no_contacts, of_solids
+from pliant.collide.contacts import Contacts, among, joined, no_contacts
 from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
@@ -60,8 +60,7 @@ def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before:
 
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
     """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
-    found = problem.model.colliders.contacts(moved(problem.model.device, problem.state, u, problem.h), 0.0)
-    return found.these(of_solids(found.key))
+    return problem.model.colliders.contacts_of_solids(moved(problem.model.device, problem.state, u, problem.h), 0.0)
 
 
 def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
@@ -84,7 +83,8 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     if not len(contacts) or np.array_equal(contacts.key, found.key):
         return no_contacts()
     gone = ~np.isin(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
-    gone |= held & ~np.isin(contacts.key, found.key)
+    held = np.flatnonzero(held)
+    gone[held] |= ~among(contacts.key[held], found.key)
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)
