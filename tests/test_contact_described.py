@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,54 @@ def test_overlaps_at_the_start_are_told_with_names_and_places():
     solids.add_rigid(pl.Sphere(0.5), mass=1, position=(0, 0, 0.8), name="ball")
     with pytest.raises(pl.SceneError, match=r"overlap at the start: 'box' with 'ball' near \(0, 0, 0\.[345]\d*\)"):
         solids.simulate(dt=0.01)
+
+
+def inside_a_block(what: str, overlaps: str) -> pl.Scene:
+    """A block of 1 m, and something small in its middle."""
+    scene = pl.Scene(gravity=(0, 0, 0), overlaps=overlaps)
+    material = pl.Material.corotated(1e5, 0.3, 1000)
+    block = scene.add_soft(pl.meshes.box((1, 1, 1), cells=3), material, name="block")
+    small, middle = pl.meshes.box((0.05, 0.05, 0.05), cells=1), (0.5, 0.52, 0.49)
+    match what:
+        case "soft":
+            scene.add_soft(small, material, position=middle, name="core")
+        case "mesh":
+            surface = small.surface()
+            shape = pl.Mesh(points=surface.points, triangles=surface.triangles)
+            scene.add_rigid(shape, mass=1, position=middle, name="core")
+        case _:
+            core = scene.add_rigid(pl.Sphere(0.05), mass=1, position=middle, name="core", collide=what != "ghost")
+            if what == "ignored":
+                scene.ignore_contact(block, core)
+    return scene
+
+
+@pytest.mark.parametrize("what", ["soft", "mesh", "solid"])
+def test_bodies_inside_soft_ones_are_told_or_refused(what):
+    words = r"inside soft ones at the start: 'core' with 'block' near \(0\.5, 0\.52, 0\.49\)"
+    with pytest.raises(pl.SceneError, match=words):
+        inside_a_block(what, "refuse").simulate(dt=0.01)
+    with pytest.warns(UserWarning, match=words):
+        inside_a_block(what, "resolve").simulate(dt=0.01)
+
+
+@pytest.mark.parametrize("what", ["ghost", "ignored"])
+def test_what_does_not_touch_may_lie_inside(what):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        inside_a_block(what, "refuse").simulate(dt=0.01)
+
+
+def test_errors_of_contacts_name_their_bodies():
+    scene = pl.Scene()
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=1, name="ball")
+    floor = scene.add_rigid(pl.Plane(), static=True, name="floor")
+    with pytest.raises(pl.SceneError, match=r"friction must be .*, got -1 \(of 'other'\)"):
+        scene.add_rigid(pl.Sphere(0.1), mass=1, name="other", friction=-1)
+    with pytest.raises(pl.SceneError, match=r"friction must be .*, got -1 \(of 'ball'\)"):
+        ball.friction = -1
+    with pytest.raises(pl.SceneError, match=r"friction must be .*, got -1 \(of 'ball' with 'floor'\)"):
+        scene.contact(ball, floor, friction=-1)
 
 
 def test_crossings_that_a_user_makes_are_told_with_names_and_places():

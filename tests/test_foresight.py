@@ -6,6 +6,7 @@ import pytest
 
 import pliant as pl
 from pliant.benchmarks.cloth import draped
+from pliant.benchmarks.pile import soft_pile
 from pliant.collide.contacts import FEATURE_BITS, against_body
 from pliant.kernels.lanes import LANES
 from pliant.rows.tilting import fill
@@ -191,3 +192,15 @@ def test_small_things_in_long_steps_are_not_lifted_by_steps_that_converge():
         gained, energy = simulation.energy().total - energy, simulation.energy().total
         if simulation.info.converged:
             assert gained < 1e-4 * whole
+
+
+def test_contacts_that_share_a_load_are_met_in_few_iterations():
+    """27 cubes that fall on each other: hundreds of contacts carry together, and none ends deeper below the thickness
+    than a thousandth of an edge."""
+    sim = soft_pile().simulate(1 / 60)
+    edge = float(sim.model.colliders.meshed.size[0])
+    for _ in range(14):
+        sim.step()
+        assert sim.info.converged and sim.info.newton_iterations <= 8 and sim.info.parts == 1
+        assert sim.contacts.gaps.min(initial=0.0) >= -1.001e-3 * edge
+    assert len(sim.contacts) > 1000

@@ -129,6 +129,16 @@ def test_boxes_of_one_group_are_no_pairs():
     assert sorted(map(tuple, Tree(HOST, low, high, group).pairs())) == list(zip(*np.nonzero(wanted)))
 
 
+def test_nodes_of_a_tree_hold_boxes_of_one_group():
+    """Eight groups of boxes side by side, in any order, as many as leaves have room for: leaves are of one group, and
+    so are the nodes above them, but for the seven that join groups."""
+    random = np.random.default_rng(5)
+    group = random.permutation(np.repeat(np.arange(8), 64))
+    low = 0.9 * np.stack([group % 2, group // 2 % 2, group // 4], axis=1) + random.uniform(0, 1, (512, 3))
+    tree = Tree(HOST, low, low + 0.1, group)
+    assert np.all(tree._node_group[8:] >= 0) and np.all(tree._node_group[1:8] == -1)
+
+
 def test_trees_are_the_same_every_time():
     low, high = boxes("touching grid")
     first, second = Tree(HOST, low, high), Tree(HOST, low.copy(), high.copy())

@@ -38,6 +38,23 @@ def test_a_way_that_turns_a_body_keeps_its_shape_and_is_the_same_to_first_order(
     assert 0.0 < errors[1] < 0.3 * errors[0]
 
 
+def test_every_body_turns_by_itself_and_pinned_ones_do_not():
+    """Of three cubes one turns far, one falls, one is pinned at a node: only the first is bent, and keeps its shape."""
+    scene = pl.Scene()
+    mesh, material = pl.meshes.box((0.02, 0.02, 0.02), cells=2), pl.Material.corotated(1e6, 0.4, 1000)
+    bodies = [scene.add_soft(mesh, material, position=(0.05 * k, 0, 0)) for k in range(3)]
+    bodies[2].pin(np.arange(len(mesh.points)) == 0)
+    sim, h = scene.simulate(1 / 60), 0.5
+    turning, x, n = Turning(sim.model), sim.state.x, len(mesh.points)
+    direction = np.cross([1.0, -0.7, 0.4], x)
+    direction[n : 2 * n] = (0.0, 0.0, -5.0)
+    new = turning.along(x, h, np.zeros_like(x), direction)
+    assert np.array_equal(new[n:], direction[n:])
+    assert np.abs(distances((x + h * new)[:n]) - distances(x[:n])).max() < 1e-15
+    left = turning.deforming(x, h, new)
+    assert np.array_equal(left[2 * n :], new[2 * n :]) and np.abs(left[:n]).max() < 1e-13
+
+
 @pytest.mark.parametrize("young", [1e5, 1e8])
 def test_a_stiff_body_that_turns_far_in_a_step_converges_at_once(young):
     """Half a radian a step: every step converges in a few iterations, and the shape stays."""

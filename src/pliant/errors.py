@@ -21,6 +21,17 @@ def about(thing: object) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def said_of(whom: str) -> Iterator[None]:
+    """Let messages of errors raised inside the block end with whom they are about, where that has a name."""
+    try:
+        yield
+    except PliantError as error:
+        if whom:
+            error.args = (f"{error} (of {whom})", *error.args[1:])
+        raise
+
+
 class SceneError(PliantError, ValueError):
     """A scene, or a scene file, asks for something that makes no sense."""
 

@@ -23,6 +23,14 @@ def of_solids(keys: np.ndarray) -> np.ndarray:
     return (keys >> KIND_PLACE) >= SOLID_KIND
 
 
+def among(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether keys (k,) are among others."""
+    if not len(others):
+        return np.zeros(len(keys), bool)
+    others = np.sort(others)
+    return others[np.searchsorted(others, keys).clip(max=len(others) - 1)] == keys
+
+
 @dataclass
 class Contacts:
     """Contacts found at some positions. A side is up to three soft nodes or a rigid body.

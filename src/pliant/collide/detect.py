@@ -81,12 +81,16 @@ class Colliders:
             self._last = [one.copy() for one in asked], self._contacts(state, h)
         return self._last[1]
 
-    def _contacts(self, state, h: float) -> Contacts:
-        """As `contacts`, looked for."""
+    def contacts_of_solids(self, state, h: float) -> Contacts:
+        """Those of `contacts` that are with solids, whose insides are known."""
+        return no_contacts() if self.lonely or not self.any else self._contacts(state, h, surfaces=False)
+
+    def _contacts(self, state, h: float, surfaces: bool = True) -> Contacts:
+        """As `contacts`, looked for; surfaces: those between two surfaces as well."""
         # what is not finite is told elsewhere
         if not np.isfinite(state.x.sum() + state.body_position.sum()):
             return no_contacts()
-        found = self._found(state, h)
+        found = self._found(state, h, surfaces)
         if not len(found):
             return found
         slack, soon = SLACK * self.size_of(found), np.empty(len(found), bool)
@@ -95,8 +99,8 @@ class Colliders:
         self.solids.kernels.bodies.closing(*sides, *motion, soon)
         return found.these(soon)
 
-    def _found(self, state, h: float) -> Contacts:
-        """All contacts within reach."""
+    def _found(self, state, h: float, surfaces: bool) -> Contacts:
+        """All contacts within reach; surfaces: those between two surfaces as well."""
         solids, softs = self.solids, self.things.soft_count
         speed = lengths(state.body_velocity)
         speed += lengths(state.body_angular_velocity) * np.where(np.isinf(solids.radius), 0, solids.radius)
@@ -110,8 +114,10 @@ class Colliders:
             reach = 2 * h * lengths(velocities) + fall + SLACK * self.meshed.size
             if self.mixed:
                 parts.append(self.mixed.contacts(placed, x, reach, body_reach))
-            reach = np.minimum(reach, self.longest_reach * self.meshed.size)
-            others, itself = self._may_touch(x, velocities, reach, h) if self.certificates else (False, False)
+            # both sides have theirs, and fall no more than one of them against the other
+            reach = np.minimum(reach - 0.5 * fall, self.longest_reach * self.meshed.size)
+            proofs = self.certificates if surfaces else None
+            others, itself = self._may_touch(x, velocities, reach, h) if proofs else (False, False)
             if others or itself:
                 parts.append(self.meshed.contacts(x, reach, softs, itself))
         return joined(parts)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pliant.collide.surface_index import SurfaceIndex, index_surface
 from pliant.collide.trees import Tree
-from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, MOST_TASKS, VERTEX_FACE
+from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, MOST_TASKS, VERTEX_FACE, SurfaceTables
 from pliant.kernels.device import Device
 
 # Part of its first distance that a pair keeps if it is closer than the least distance asked for.
@@ -97,7 +97,7 @@ class Surfaces:
         self._rows: dict[str, np.ndarray] = {}  # room for pairs
         self._widest: np.ndarray | None = None  # margins (n,) [m] with which places were looked at last
         self.skin = SKIN * self._mean_edges()
-        self._columns = (np.empty(64, np.int64), np.empty((64, 4), np.int64), np.empty((64, 4)))
+        self._columns = _columns(64)
 
     def without(self, pairs: np.ndarray) -> "Surfaces":
         """The same, but that pairs (k, 2) of bodies do not touch."""
@@ -119,32 +119,20 @@ class Surfaces:
         """Contacts at positions x (n, 3) [m] whose distance is below the radii and reaches (n,) [m] of both sides
         together: radii and weights as at the closest points, of reaches the largest. name: of what pairs are kept
         for."""
-        index, near = self.index, self._near(name, x, x, radius + reach)
-        common = (x, self.rest, radius, reach, self.body, self.allowed)
-        vertex = self._collect(
-            self.kernels.surfaces.vertex_triangle_contacts,
-            near.pairs[0],
-            *common,
-            index.vertices,
-            index.triangles,
-            index.triangle_edges,
-            index.edges,
-            index.vertex_start,
-            index.vertex_triangles,
-            index.edge_start,
-            index.edge_triangles,
-        )
-        edge = self._collect(
-            self.kernels.surfaces.edge_edge_contacts,
-            near.pairs[1],
-            *common,
-            index.triangles,
-            index.edges,
-            index.edge_start,
-            index.edge_triangles,
-        )
-        key, nodes, weights = (np.concatenate(columns) for columns in zip(vertex, edge))
-        return self._measured(x, key, nodes, weights)
+        pairs = self._near(name, x, x, radius + reach).pairs
+        most = len(pairs[0]) + len(pairs[1])
+        if most > len(self._columns[0]):
+            self._columns = _columns(most + most // 4)
+        count = self.kernels.surfaces.surface_contacts(*pairs, self.tables, x, radius, reach, *self._columns)
+        return self._measured(x, *(column[:count] for column in self._columns))
+
+    @property
+    def tables(self) -> SurfaceTables:
+        """As compiled loops see them."""
+        index = self.index
+        parts = (index.triangles, index.edges, index.vertices, index.triangle_edges)
+        around = (index.vertex_start, index.vertex_triangles, index.edge_start, index.edge_triangles)
+        return SurfaceTables(*parts, *around, self.body, self.rest, self.allowed)
 
     def pairs_within(self, x: np.ndarray, body: int, reach: float) -> list[np.ndarray]:
         """Pairs of vertices and triangles, and of edges, of a body that have no point in common and may be no further
@@ -155,15 +143,6 @@ class Surfaces:
         """The least distance [m] at positions x (n, 3) among pairs as of `pairs_within`, or `most` if none is less."""
         index = self.index
         return self.kernels.surfaces.least_distance(*pairs, x, index.vertices, index.triangles, index.edges, most)
-
-    def _collect(self, kernel, *arguments) -> tuple[np.ndarray, ...]:
-        """What a kernel finds, with as much room as it needs."""
-        count = kernel(*arguments, *self._columns)
-        if count > len(self._columns[0]):
-            size = count + count // 4
-            self._columns = (np.empty(size, np.int64), np.empty((size, 4), np.int64), np.empty((size, 4)))
-            kernel(*arguments, *self._columns)
-        return tuple(column[:count].copy() for column in self._columns)
 
     def _measured(self, x, key, nodes, weights) -> SurfaceContacts:
         """Contacts once each, with their geometry."""
@@ -318,3 +297,8 @@ class Surfaces:
     def pairs(self, first: str, second: str | None = None) -> np.ndarray:
         """Pairs (k, 2) of primitives whose boxes, as last fitted, overlap."""
         return self._trees[first].pairs(None if second is None else self._trees[second])
+
+
+def _columns(room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for keys (k,), nodes (k, 4) and weights (k, 4) of contacts."""
+    return np.empty(room, np.int64), np.empty((room, 4), np.int64), np.empty((room, 4))

@@ -36,7 +36,7 @@ class Tree:
 
     def build(self, low: np.ndarray, high: np.ndarray) -> None:
         """Choose which boxes lie together."""
-        self.kernels.order_boxes(low, high, len(self._node) // 2, self.order)
+        self.kernels.order_boxes(low, high, self.group, len(self._node) // 2, self.order)
         self._built, self._fits = self.fit(low, high), 0
 
     def fit(self, low: np.ndarray, high: np.ndarray) -> float:

@@ -37,6 +37,23 @@ class Boxes(NamedTuple):
     node_new: np.ndarray
 
 
+class SurfaceTables(NamedTuple):
+    """Triangles over points, with their vertices and edges (collide.surface_index); body (n,) of every point, where it
+    is at rest (n, 3) [m], and which bodies may touch, allowed (bodies, bodies)."""
+
+    triangles: np.ndarray
+    edges: np.ndarray
+    vertices: np.ndarray
+    triangle_edges: np.ndarray
+    vertex_start: np.ndarray
+    vertex_triangles: np.ndarray
+    edge_start: np.ndarray
+    edge_triangles: np.ndarray
+    body: np.ndarray
+    rest: np.ndarray
+    allowed: np.ndarray
+
+
 class Hulls(NamedTuple):
     """Convex polyhedra of a scene, each in its shape's frame.
 

@@ -111,7 +111,7 @@ def box_tree(corners: np.ndarray) -> tuple:
     order, group = np.empty(count, np.int64), np.full(count, -1)
     box, node, node_group = np.empty((count, 6)), np.empty((2 * leaves, 6)), np.empty(2 * leaves, np.int64)
     loops = collision_kernels().bvh
-    loops.order_boxes(low, high, leaves, order)
+    loops.order_boxes(low, high, group, leaves, order)
     loops.fit_tree(low, high, group, order, box, node, node_group)
     return order, box, node, node_group, group
 

@@ -154,7 +154,10 @@ class TriMesh:
         ]
         for mask, fault, remedy in faults:
             if mask.any():
-                raise MeshError(f"the surface {fault}: {name_rows(edges[mask])}; a closed surface is needed, {remedy}")
+                place = self.points[edges[mask][0]].mean(axis=0)
+                where = "the first of them near ({:.3g}, {:.3g}, {:.3g})".format(*place)
+                edge_list = name_rows(edges[mask])
+                raise MeshError(f"the surface {fault}: {edge_list}; {where}; a closed surface is needed, {remedy}")
 
     def mass_properties(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Volume [m^3], centroid (3,) [m] and inertia about it per unit density (3, 3) [m^5] of the solid inside.

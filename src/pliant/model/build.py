@@ -8,6 +8,7 @@ from pliant.checks import at_time, device_name
 from pliant.collide.shapes import bounding_radius
 from pliant.errors import SceneError, about
 from pliant.kernels import device as devices
+from pliant.meshes import TetMesh
 from pliant.model.colliders import build_colliders
 from pliant.model.joints import build_joints
 from pliant.model.model import Model
@@ -67,7 +68,8 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
         "softs": len(softs),
     }
     state = first_state(x, v, *motion, **sizes)
-    check_overlaps(model, state, scene.overlaps == "refuse")
+    filled = [i for i, body in enumerate(softs) if isinstance(body.mesh, TetMesh) and body.collide]
+    check_overlaps(model, state, scene.overlaps == "refuse", filled)
     return model, state
 
 

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 
-from pliant.collide.intersections import CROSSING, intersections
+from pliant.collide.intersections import CROSSING, inside, intersections
 from pliant.errors import SceneError
+from pliant.kernels.shapes import MESH
 
 # Penetrations up to this part of a body's size are no overlap.
 LITTLE = 1e-3
@@ -13,17 +14,21 @@ LITTLE = 1e-3
 MOST_LISTED = 8
 
 
-def check_overlaps(model, state, refuse: bool) -> None:
-    """Raise if surfaces of soft bodies or meshes pass through each other, and, to `refuse`, if rigid bodies overlap."""
+def check_overlaps(model, state, refuse: bool, filled: list[int]) -> None:
+    """Raise if surfaces of soft bodies or meshes pass through each other, and, to `refuse`, if rigid bodies overlap or
+    bodies lie inside soft ones, of which those are `filled`; otherwise say what does."""
     crossing = _crossing_surfaces(model, state, exact=True)
     if crossing:
         raise SceneError(
             f"surfaces that pass through each other at the start: {_listed(model, crossing)}. Contacts cannot tell "
             f"their sides; move them apart, or let them not collide (scene.ignore_contact, self_contact=False)"
         )
+    swallowed = _swallowed(model, state, filled)
+    found = model.colliders.contacts(state, 0.0) if refuse or swallowed else None
+    if swallowed:
+        _tell_swallowed(model, swallowed, found, refuse)
     if not refuse:
         return
-    found = model.colliders.contacts(state, 0.0)
     sizes = model.colliders.slack[found.thing].max(axis=1, initial=0.0)
     deep = np.flatnonzero(found.gap < -LITTLE * 100 * sizes)
     if len(deep):
@@ -33,6 +38,47 @@ def check_overlaps(model, state, refuse: bool) -> None:
             f"bodies that overlap at the start: {_listed(model, places)}. Move them apart, or have them pushed "
             f"apart with Scene(overlaps='resolve')"
         )
+
+
+def _swallowed(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of things and `filled` soft bodies that may touch, of which a point of the first lies in the second, and
+    that point [m]."""
+    colliders, starts, found = model.colliders, model.node_start, {}
+    if not filled or not np.all(np.isfinite(state.x)):
+        return found
+    x, index = colliders.meshed.places(state), colliders.meshed.surfaces.index
+    owner, (things, points) = colliders.meshed.thing[index.triangles[:, 0]], _samples(model, x, state)
+    for soft in filled:
+        own = x[starts[soft] : starts[soft + 1]]
+        near = np.all((points > own.min(axis=0)) & (points < own.max(axis=0)), axis=1) & (things != soft)
+        near[near] = colliders.things.may_touch(np.full(int(near.sum()), soft), things[near])
+        if near.any():
+            within = inside(model.device, points[near], x, index.triangles[owner == soft])
+            found.update({(int(k), soft): p for k, p in zip(things[near][within], points[near][within])})
+    return found
+
+
+def _samples(model, x: np.ndarray, state) -> tuple[np.ndarray, np.ndarray]:
+    """Things (k,), planes apart, and a point (k, 3) [m] of each, of surfaces at x (p, 3) a vertex."""
+    solids, softs = model.colliders.solids, len(model.soft_names)
+    rigid = np.flatnonzero((solids.code != MESH) & np.isfinite(solids.radius))
+    own, first = np.unique(model.colliders.meshed.thing, return_index=True)
+    return np.concatenate([own, softs + rigid]), np.concatenate([x[first], state.body_position[rigid]])
+
+
+def _tell_swallowed(model, swallowed: dict, found, refuse: bool) -> None:
+    """Refuse or tell what lies wholly inside soft bodies: of a solid that reaches out of one, there are contacts."""
+    out = {tuple(sorted(pair)) for pair in found.thing[found.gap < 0.0].tolist()}
+    within = {pair: place for pair, place in swallowed.items() if tuple(sorted(pair)) not in out}
+    if not within:
+        return
+    words = (
+        f"bodies that lie inside soft ones at the start: {_listed(model, within)}. Contacts act at surfaces and part "
+        f"them no more; move them apart, or let them not collide (scene.ignore_contact)"
+    )
+    if refuse:
+        raise SceneError(words)
+    warnings.warn(words, stacklevel=2)
 
 
 def crossing_pairs(model, state) -> np.ndarray:

@@ -148,6 +148,7 @@ class RowPotential:
         self.own_bounds = (rows.low[own], rows.high[own], rows.friction[own])
         self.own_answers = (self.new_slip[own], self.impulse[own], self.curvature[own])
         self.own_geometry = (rows.start[own], rows.triples, rows.jacobian)
+        self.stiffened = False  # whether contacts that ended too deep are harder than at first
         self.renew()
 
     def _bear(self, contacts, mobility: np.ndarray, impulse: np.ndarray) -> None:
@@ -198,11 +199,15 @@ class RowPotential:
             self.slip[first:] = slip[first:]
         if len(self.tilting):
             self.compliance[self.first_tilt :] = self.tilting.compliance(self.impulse)
-        self.target = self.rows.target + (self.compliance - self.rows.compliance) * self.shift
-        self.target[:, 0] -= self.rows.friction * self.slip
+        self.aim()
         if len(self.rolling):
             places, most = self.rolling.places(), self._torque_bounds()
             self.rows.low.reshape(-1)[places], self.rows.high.reshape(-1)[places] = -most, most
+
+    def aim(self) -> None:
+        """Targets from shifts and slips."""
+        self.target = self.rows.target + (self.compliance - self.rows.compliance) * self.shift
+        self.target[:, 0] -= self.rows.friction * self.slip
 
     def _slip_ahead(self) -> np.ndarray:
         """The slips (slices, LANES) [m/s] last evaluated or, of mechanisms, where their changes lead to. That of a

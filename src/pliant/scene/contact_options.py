@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pliant.checks import flag, instance, optional_number, whole
-from pliant.errors import SceneError
+from pliant.errors import SceneError, said_of
 from pliant.scene.sealed import Sealed
 
 ALL_GROUPS = 2**63 - 1
@@ -42,13 +42,15 @@ class ContactOptions(Sealed):
     thickness: float | None = None
 
     def check_contact(self) -> None:
-        for key in ("friction", *TORQUES):
-            setattr(self, key, optional_number(getattr(self, key), key, low=0))
-        self.restitution = optional_number(self.restitution, "restitution", low=0, high=1)
-        self.thickness = optional_number(self.thickness, "thickness", low=0, open_low=True)
-        self.collide = flag(self.collide, "collide")
-        for key in ("group", "mask"):
-            setattr(self, key, whole(getattr(self, key), key, 0, ALL_GROUPS, " (63 bits, one for each group)"))
+        name = getattr(self, "name", None)
+        with said_of("" if name is None else repr(name)):
+            for key in ("friction", *TORQUES):
+                setattr(self, key, optional_number(getattr(self, key), key, low=0))
+            self.restitution = optional_number(self.restitution, "restitution", low=0, high=1)
+            self.thickness = optional_number(self.thickness, "thickness", low=0, open_low=True)
+            self.collide = flag(self.collide, "collide")
+            for key in ("group", "mask"):
+                setattr(self, key, whole(getattr(self, key), key, 0, ALL_GROUPS, " (63 bits, one for each group)"))
 
     def check_again(self) -> None:
         self.check_contact()
@@ -79,8 +81,13 @@ class ContactRule:
     restitution: float | None = None
 
     def __post_init__(self):
-        object.__setattr__(self, "friction", optional_number(self.friction, "contact friction", low=0))
-        object.__setattr__(self, "restitution", optional_number(self.restitution, "contact restitution", low=0, high=1))
+        with said_of(" with ".join(repr(getattr(body, "name", body)) for body in (self.a, self.b))):
+            numbers = (
+                optional_number(self.friction, "contact friction", low=0),
+                optional_number(self.restitution, "contact restitution", low=0, high=1),
+            )
+        for key, number in zip(("friction", "restitution"), numbers):
+            object.__setattr__(self, key, number)
 
     @property
     def names(self) -> frozenset[str]:

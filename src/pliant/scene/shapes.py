@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.checks import flag, number, numbers, positive_vector, refusal, unit_vector
-from pliant.errors import SceneError
+from pliant.errors import SceneError, said_of
 from pliant.meshes import TriMesh
 from pliant.meshes import read as read_mesh
 from pliant.scene.hulls import convex_hull
@@ -154,7 +154,8 @@ class Mesh:
         else:
             mesh = read_mesh(self.path, repair=self.repair)
             surface = mesh if isinstance(mesh, TriMesh) else mesh.surface()
-        surface.check_closed()
+        with said_of("" if self.path is None else str(self.path)):
+            surface.check_closed()
         object.__setattr__(self, "surface", surface)
 
     def mass_properties(self) -> MassProperties:

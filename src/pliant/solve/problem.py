@@ -199,12 +199,12 @@ def _matched_by_pair(
     gone[place_inout[known]] = False
     lost, new = np.flatnonzero(gone), np.flatnonzero(~known)
     lost, new = lost[named_by_feature(kept.contact_key[lost])], new[named_by_feature(contacts.key[new])]
+    if not len(lost) or not len(new):
+        return known
     new = new[np.argsort(contacts.key[new], kind="stable")]
-    pairs, found = (
-        (kept.contact_key[lost] >> FEATURE_BITS, contacts.key[new] >> FEATURE_BITS),
-        np.empty(len(new), np.int64),
-    )
-    device.contacts.match_points(pairs[0], kept.contact_point[lost], pairs[1], contacts.point[new], found)
+    before = (kept.contact_key[lost] >> FEATURE_BITS, kept.contact_point[lost])
+    found = np.empty(len(new), np.int64)
+    device.contacts.match_points(*before, contacts.key[new] >> FEATURE_BITS, contacts.point[new], found)
     there = found >= 0
     place_inout[new[there]] = lost[found[there]]
     known = known.copy()

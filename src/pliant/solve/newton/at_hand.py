@@ -15,7 +15,7 @@ MIXED = (
     *("collide.broad.members_near", "collide.advance.triangle_times"),
 )
 SURFACES = (
-    *("collide.surfaces.vertex_triangle_contacts", "collide.surfaces.edge_edge_contacts"),
+    "collide.surfaces.surface_contacts",
     *("collide.surfaces.contact_geometry", "collide.broad.leave_near"),
     *("collide.nearness.near_pairs", "collide.nearness.collect_pairs"),
     *("collide.continuous.impact_times", "collide.continuous.earliest_times"),

@@ -11,6 +11,7 @@ from pliant.elements.rods import body_sizes
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.lanes import LANES
 from pliant.records import changed
+from pliant.rows.hardness import stiffen, stiffen_as
 from pliant.rows.potential import JointsAhead, RowPotential
 from pliant.rows.table import concatenate
 from pliant.rows.tilting import Tilting, no_tilting
@@ -123,6 +124,8 @@ class Increment:
         kept = kept_impulses(before.rows, rows.impulse)
         self._take_rows(warm_impulses(self.device, kept, self.problem.rows), tilting)
         self.row_potential.estimate = estimate
+        now, then = ((each.rows.contacts.key, each.rows.contact_index) for each in (self.problem, before))
+        stiffen_as(self.row_potential, now, rows, then)
         self.row_potential.follow_slip(u)
         value += self.row_potential.evaluate(u, gradient)
         return value, gradient
@@ -153,15 +156,17 @@ class Increment:
 
     def penetrates(self, u: np.ndarray, most: float) -> bool:
         """Whether velocities u would leave a contact further short of where it may end than `most`, relative to the
-        size of what touches, or lead so deep into solids where contacts were not looked for: then they will be there,
-        next time."""
+        size of what touches (between surfaces these become harder), or lead so deep into solids where contacts were
+        not looked for: then they will be there, next time."""
         rows, size, started = self.problem.rows, self.model.colliders.size_of, self.started
         if len(rows.contacts):
             table, rate = rows.table, np.empty(rows.table.target.shape)
             self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
             lacking = self.h * (table.target - rate).ravel()[rows.contact_index]
             there = self._rows_at(u).contacts
-            if np.any(lacking > most * size(there)) or too_deep(there, started, self.h, most * size(there)).any():
+            bad = (lacking > most * size(there)) | too_deep(there, started, self.h, most * size(there))
+            if bad.any():
+                stiffen(self.row_potential, there, rows.contact_index, bad)
                 return True
         if np.array_equal(u, self.found_at):
             return False

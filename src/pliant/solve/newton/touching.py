@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, joined, no_contacts, of_solids
+from pliant.collide.contacts import Contacts, among, joined, no_contacts
 from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
@@ -60,8 +60,7 @@ def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before:
 
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
     """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
-    found = problem.model.colliders.contacts(moved(problem, u), 0.0)
-    return found.these(of_solids(found.key))
+    return problem.model.colliders.contacts_of_solids(moved(problem, u), 0.0)
 
 
 def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
@@ -83,23 +82,15 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
     if not len(contacts) or np.array_equal(contacts.key, found.key):
         return no_contacts()
-    gone = ~_among(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
-    if held.any():
-        gone |= held & ~_among(contacts.key, found.key)
+    gone = ~among(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
+    held = np.flatnonzero(held)
+    gone[held] |= ~among(contacts.key[held], found.key)
     if not gone.any():
         return no_contacts()
     table, rate = rows.table, np.empty(rows.table.target.shape)
     problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
     kept = contacts.these(gone)
     return changed(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
-
-
-def _among(wanted: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Which of the wanted (k,) are among some keys (m,), in any order."""
-    if not len(keys):
-        return np.zeros(len(wanted), bool)
-    ordered = np.sort(keys)
-    return ordered[np.searchsorted(ordered, wanted).clip(max=len(keys) - 1)] == wanted
 
 
 def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:

@@ -25,7 +25,7 @@ def _select(centre, order, first, last, middle, axis):
                 j -= 1
             if i <= j:
                 order[i], order[j] = order[j], order[i]
-                for c in range(3):
+                for c in range(6):
                     centre[i, c], centre[j, c] = centre[j, c], centre[i, c]
                 i += 1
                 j -= 1
@@ -38,9 +38,10 @@ def _select(centre, order, first, last, middle, axis):
 
 
 @kernel
-def _longest_axis(centre, first, last):
-    axis, longest = 0, -1.0
-    for c in range(3):
+def _longest_axis(centre, first, last, begin):
+    """The one of three columns from `begin` on whose numbers in [first, last) are furthest apart."""
+    axis, longest = begin, -1.0
+    for c in range(begin, begin + 3):
         low = high = centre[first, c]
         for k in range(first + 1, last):
             low, high = min(low, centre[k, c]), max(high, centre[k, c])
@@ -50,20 +51,44 @@ def _longest_axis(centre, first, last):
 
 
 @kernel
-def order_boxes(low, high, leaves, order_out):
-    """Order (n,) of the boxes in a tree: every node's boxes are halved at the median of their longest axis."""
-    n = len(low)
-    centre = np.empty((n, 3))
+def _centres(low, high, group):
+    """Of boxes twice their centres (n, 3), and behind these those of their groups, or their own where they have
+    none."""
+    n, count = len(low), 1
+    for i in range(n):
+        count = max(count, group[i] + 1)
+    centre, total, number = np.empty((n, 6)), np.zeros((count, 3)), np.zeros(count)
+    for i in range(n):
+        for c in range(3):
+            centre[i, c] = centre[i, c + 3] = low[i, c] + high[i, c]
+            if group[i] >= 0:
+                total[group[i], c] += centre[i, c]
+        if group[i] >= 0:
+            number[group[i]] += 1.0
+    for i in range(n):
+        if group[i] >= 0:
+            for c in range(3):
+                centre[i, c + 3] = total[group[i], c] / number[group[i]]
+    return centre
+
+
+@kernel
+def order_boxes(low, high, group, leaves, order_out):
+    """Order (n,) of the boxes in a tree: every node's boxes are halved at the median of their longest axis; as long as
+    they are of several groups (n,), by these, so that most nodes hold boxes of one group alone."""
+    n, centre = len(low), _centres(low, high, group)
     for i in range(n):
         order_out[i] = i
-        for c in range(3):
-            centre[i, c] = low[i, c] + high[i, c]
     nodes = 1
     while nodes < leaves:
         for j in range(nodes):
             first, middle, last = n * j // nodes, n * (2 * j + 1) // (2 * nodes), n * (j + 1) // nodes
             if first < middle and middle < last:
-                _select(centre, order_out, first, last, middle, _longest_axis(centre, first, last))
+                begin = 0
+                for k in range(first + 1, last):
+                    if group[order_out[k]] != group[order_out[first]]:
+                        begin = 3
+                _select(centre, order_out, first, last, middle, _longest_axis(centre, first, last, begin))
         nodes *= 2
 
 

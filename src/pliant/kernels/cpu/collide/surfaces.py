@@ -11,6 +11,7 @@ Closest points at the ends of edges are vertex pairs and found as such.
 import math
 
 import numpy as np
+from numba import prange
 
 from pliant.formulas.matrix3 import add, cross, dot, scale, subtract
 from pliant.formulas.proximity import (
@@ -23,7 +24,7 @@ from pliant.formulas.proximity import (
     segment_segment,
     segments_apart,
 )
-from pliant.jit import kernel
+from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, VERTEX_EDGE, VERTEX_FACE, VERTEX_VERTEX
 
 # Part of a squared distance by which a face must be nearer than its sides to be told from them: a contact slides over
@@ -34,6 +35,8 @@ TELLING = 1e-12
 FLAT = 1e-4
 # Rounding between two computations of the same distance, in parts of the coordinates: in doubt a contact is kept.
 DOUBT = 1e-15
+# Pairs that one thread takes at a time.
+CHUNK = 512
 
 
 @kernel
@@ -56,48 +59,25 @@ def _on_edges(x, edges, e, f):
 
 
 @kernel
-def _dominated(p, squared, x, triangles, around, first, last, telling):
-    """Whether one of the triangles around a feature is nearer to p than the feature, by more than a part `telling` of
-    the squared distance."""
+def _dominated(p, squared, x, triangles, around, first, last, but, telling):
+    """Whether one of the triangles around a feature, but for one to which it is the closest, is nearer to p than the
+    feature, by more than a part `telling` of the squared distance."""
     distance, doubt = squared**0.5, DOUBT * max(abs(p[0]), abs(p[1]), abs(p[2]))
     for k in range(first, last):
-        if distance > (_on_triangle(p, x, triangles, around[k])[1] * (1.0 + telling)) ** 0.5 + doubt:
+        t = around[k]
+        if t != but and distance > (_on_triangle(p, x, triangles, t)[1] * (1.0 + telling)) ** 0.5 + doubt:
             return True
     return False
 
 
 @kernel
-def vertex_triangle_contacts(
-    pairs,
-    x,
-    rest,
-    radius,
-    reach,
-    body,
-    allowed,
-    vertices,
-    triangles,
-    triangle_edges,
-    edges,
-    vertex_start,
-    vertex_triangles,
-    edge_start,
-    edge_triangles,
-    key_out,
-    nodes_out,
-    weights_out,
-):
-    """Contacts among pairs (k, 2) of vertices and triangles, as far as there is room; how many there are.
-
-    Reported are pairs of bodies that may touch, closer than their radii and reaches (n,) [m] together, that have no
-    node in common and, within a body, were further apart at rest (n, 3) [m] than their radii. key, nodes (4) and
-    weights (4): x[nodes] weighted is the vector from the second side to the first; a contact may be there twice.
-    """
-    count = 0
-    for k in range(len(pairs)):
-        node, t = vertices[pairs[k, 0]], pairs[k, 1]
+def _vertices_with_triangles(pairs, begin, last, surface, x, radius, reach, place, key_out, nodes_out, weights_out):
+    """As `surface_contacts`, of pairs begin..last of vertices and triangles, into rows from `place` on; how many."""
+    triangles, count = surface.triangles, 0
+    for k in range(begin, last):
+        node, t = surface.vertices[pairs[k, 0]], pairs[k, 1]
         i, j, l = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        if node in (i, j, l) or not allowed[body[node], body[i]]:
+        if node in (i, j, l) or not surface.allowed[surface.body[node], surface.body[i]]:
             continue
         p = _triple(x, node)
         far = radius[node] + reach[node] + max(radius[i], radius[j], radius[l]) + max(reach[i], reach[j], reach[l])
@@ -108,66 +88,56 @@ def vertex_triangle_contacts(
         far = thick + reach[node] + max(reach[i], reach[j], reach[l])
         if squared > far * far:
             continue
-        if body[node] == body[i] and _on_triangle(_triple(rest, node), rest, triangles, t)[1] <= thick * thick:
-            continue
+        if surface.body[node] == surface.body[i]:
+            rest = surface.rest
+            if _on_triangle(_triple(rest, node), rest, triangles, t)[1] <= thick * thick:
+                continue
         kind, first, second = VERTEX_FACE, node, t
+        around, start, end = surface.edge_triangles, 0, 0
         if feature >= CORNER_A:
             kind, second = VERTEX_VERTEX, triangles[t, feature - CORNER_A]
-            around, start, end = vertex_triangles, vertex_start[second], vertex_start[second + 1]
+            around, start, end = (
+                surface.vertex_triangles,
+                surface.vertex_start[second],
+                surface.vertex_start[second + 1],
+            )
         elif feature != FACE:
-            kind, second = VERTEX_EDGE, triangle_edges[t, feature - 1]
-            around, start, end = edge_triangles, edge_start[second], edge_start[second + 1]
-        else:
-            around, start, end = edge_triangles, 0, 0
-        if _dominated(p, squared, x, triangles, around, start, end, TELLING):
+            kind, second = VERTEX_EDGE, surface.triangle_edges[t, feature - 1]
+            start, end = surface.edge_start[second], surface.edge_start[second + 1]
+        if _dominated(p, squared, x, triangles, around, start, end, t, TELLING):
             continue
         if kind == VERTEX_VERTEX:
-            start, end = vertex_start[node], vertex_start[node + 1]
-            if _dominated(_triple(x, second), squared, x, triangles, vertex_triangles, start, end, TELLING):
+            start, end = surface.vertex_start[node], surface.vertex_start[node + 1]
+            if _dominated(_triple(x, second), squared, x, triangles, surface.vertex_triangles, start, end, -1, TELLING):
                 continue
-        if count < len(key_out):
-            nodes_out[count, 0], weights_out[count, 0] = node, 1.0
-            for c in range(3):
-                nodes_out[count, c + 1], weights_out[count, c + 1] = triangles[t, c], -w[c]
-            if kind == VERTEX_EDGE:
-                # the same numbers whichever triangle found it
-                a, b = edges[second, 0], edges[second, 1]
-                along = point_segment(p, _triple(x, a), _triple(x, b))[0]
-                nodes_out[count, 1], nodes_out[count, 2], nodes_out[count, 3] = a, b, b
-                weights_out[count, 1], weights_out[count, 2], weights_out[count, 3] = along - 1.0, -along, 0.0
-            elif kind == VERTEX_VERTEX:
-                first, second = min(node, second), max(node, second)
-                nodes_out[count, 0] = first
-                for c in range(1, 4):
-                    nodes_out[count, c], weights_out[count, c] = second, (-1.0 if c == 1 else 0.0)
-            key_out[count] = (kind << (2 * INDEX_BITS)) | (first << INDEX_BITS) | second
+        row = place + count
+        nodes_out[row, 0], weights_out[row, 0] = node, 1.0
+        for c in range(3):
+            nodes_out[row, c + 1], weights_out[row, c + 1] = triangles[t, c], -w[c]
+        if kind == VERTEX_EDGE:
+            # the same numbers whichever triangle found it
+            a, b = surface.edges[second, 0], surface.edges[second, 1]
+            along = point_segment(p, _triple(x, a), _triple(x, b))[0]
+            nodes_out[row, 1], nodes_out[row, 2], nodes_out[row, 3] = a, b, b
+            weights_out[row, 1], weights_out[row, 2], weights_out[row, 3] = along - 1.0, -along, 0.0
+        elif kind == VERTEX_VERTEX:
+            first, second = min(node, second), max(node, second)
+            nodes_out[row, 0] = first
+            for c in range(1, 4):
+                nodes_out[row, c], weights_out[row, c] = second, (-1.0 if c == 1 else 0.0)
+        key_out[row] = (kind << (2 * INDEX_BITS)) | (first << INDEX_BITS) | second
         count += 1
     return count
 
 
 @kernel
-def edge_edge_contacts(
-    pairs,
-    x,
-    rest,
-    radius,
-    reach,
-    body,
-    allowed,
-    triangles,
-    edges,
-    edge_start,
-    edge_triangles,
-    key_out,
-    nodes_out,
-    weights_out,
-):
-    """Contacts among pairs (k, 2) of edges, as `vertex_triangle_contacts`."""
-    count = 0
-    for k in range(len(pairs)):
+def _edges_with_edges(pairs, begin, last, surface, x, radius, reach, place, key_out, nodes_out, weights_out):
+    """The same of pairs of edges."""
+    edges, triangles, around, count = surface.edges, surface.triangles, surface.edge_triangles, 0
+    for k in range(begin, last):
         e, f = pairs[k, 0], pairs[k, 1]
         a, b, c, d = edges[e, 0], edges[e, 1], edges[f, 0], edges[f, 1]
-        if a in (c, d) or b in (c, d) or not allowed[body[a], body[c]]:
+        if a in (c, d) or b in (c, d) or not surface.allowed[surface.body[a], surface.body[c]]:
             continue
         far = max(radius[a], radius[b]) + max(reach[a], reach[b]) + max(radius[c], radius[d]) + max(reach[c], reach[d])
         ends = (_triple(x, a), _triple(x, b), _triple(x, c), _triple(x, d))
@@ -178,19 +148,74 @@ def edge_edge_contacts(
         far = thick + max(reach[a], reach[b]) + max(reach[c], reach[d])
         if not inside or squared > far * far:
             continue
-        if body[a] == body[c] and _on_edges(rest, edges, e, f)[2] <= thick * thick:
+        if surface.body[a] == surface.body[c] and _on_edges(surface.rest, edges, e, f)[2] <= thick * thick:
             continue
         p = add(scale(1.0 - s, _triple(x, a)), scale(s, _triple(x, b)))
-        if _dominated(p, squared, x, triangles, edge_triangles, edge_start[f], edge_start[f + 1], FLAT):
+        if _dominated(p, squared, x, triangles, around, surface.edge_start[f], surface.edge_start[f + 1], -1, FLAT):
             q = add(scale(1.0 - t, _triple(x, c)), scale(t, _triple(x, d)))
-            if _dominated(q, squared, x, triangles, edge_triangles, edge_start[e], edge_start[e + 1], FLAT):
+            if _dominated(q, squared, x, triangles, around, surface.edge_start[e], surface.edge_start[e + 1], -1, FLAT):
                 continue
-        if count < len(key_out):
-            key_out[count] = (EDGE_EDGE << (2 * INDEX_BITS)) | (e << INDEX_BITS) | f
-            nodes_out[count, 0], nodes_out[count, 1], nodes_out[count, 2], nodes_out[count, 3] = a, b, c, d
-            weights_out[count, 0], weights_out[count, 1] = 1.0 - s, s
-            weights_out[count, 2], weights_out[count, 3] = t - 1.0, -t
+        row = place + count
+        key_out[row] = (EDGE_EDGE << (2 * INDEX_BITS)) | (e << INDEX_BITS) | f
+        nodes_out[row, 0], nodes_out[row, 1], nodes_out[row, 2], nodes_out[row, 3] = a, b, c, d
+        weights_out[row, 0], weights_out[row, 1] = 1.0 - s, s
+        weights_out[row, 2], weights_out[row, 3] = t - 1.0, -t
         count += 1
+    return count
+
+
+@parallel_kernel
+def surface_contacts(vertex_pairs, edge_pairs, surface, x, radius, reach, key_out, nodes_out, weights_out):
+    """Contacts among pairs (k, 2) of vertices and triangles, and of edges; how many. There must be room for as many as
+    pairs: chunks of them write rows of their own, which are moved together in the end.
+
+    Reported are pairs of bodies that may touch, closer than their radii and reaches (n,) [m] together, that have no
+    node in common and, within a body, were further apart at rest (n, 3) [m] than their radii. key, nodes (4) and
+    weights (4): x[nodes] weighted is the vector from the second side to the first; a contact may be there twice.
+    """
+    own, other = len(vertex_pairs), len(edge_pairs)
+    first = (own + CHUNK - 1) // CHUNK
+    chunks = first + (other + CHUNK - 1) // CHUNK
+    place, found = np.empty(chunks, np.int64), np.empty(chunks, np.int64)
+    for chunk in prange(chunks):
+        if chunk < first:
+            place[chunk] = chunk * CHUNK
+            found[chunk] = _vertices_with_triangles(
+                vertex_pairs,
+                chunk * CHUNK,
+                min(chunk * CHUNK + CHUNK, own),
+                surface,
+                x,
+                radius,
+                reach,
+                place[chunk],
+                key_out,
+                nodes_out,
+                weights_out,
+            )
+        else:
+            begin = (chunk - first) * CHUNK
+            place[chunk] = own + begin
+            found[chunk] = _edges_with_edges(
+                edge_pairs,
+                begin,
+                min(begin + CHUNK, other),
+                surface,
+                x,
+                radius,
+                reach,
+                place[chunk],
+                key_out,
+                nodes_out,
+                weights_out,
+            )
+    count = 0
+    for chunk in range(chunks):
+        for row in range(place[chunk], place[chunk] + found[chunk]):
+            key_out[count] = key_out[row]
+            for c in range(4):
+                nodes_out[count, c], weights_out[count, c] = nodes_out[row, c], weights_out[row, c]
+            count += 1
     return count
 
 
