@@ -1,10 +1,14 @@
 """What pliant's own LLVM code computes: the same as Python, in every case that it writes otherwise than Numba."""
 
+import sys
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import pytest
 
 from pliant.jit import cache_folder, kernel_in
+from pliant.kernels.cpu.search import sort
 
 
 def _items(values, table, places, out):
@@ -55,6 +59,22 @@ def _total(values, pair):
     return total, values, scaled
 
 
+class _Things(NamedTuple):
+    table: np.ndarray
+    weights: tuple
+    unused: np.ndarray
+
+
+def _given(things, count, factor, truth, single, short, spare):
+    """Arguments of all kinds that Python gives, some of them unused; results of several kinds."""
+    total = 0.0
+    for i in range(things.table.shape[0]):
+        total += _CHECKED(things.table[i, 1]) * things.weights[0][i] + things.weights[1]
+    room = np.empty(count)
+    room[:] = factor if truth else single
+    return room.sum() + total, things.table.size + short, truth
+
+
 def _arguments():
     table = np.arange(20).reshape(4, 5).astype(np.int32)
     return np.arange(4.0), table, np.array([2, 1, 3], np.int64), np.zeros(2)
@@ -89,3 +109,30 @@ def test_arguments_are_held_by_the_caller_and_failures_reach_it(tmp_path):
     assert np.array_equal(values, np.arange(4.0)) and np.array_equal(scaled, np.full(4, 2.0))
     with pytest.raises(ValueError, match="negative"):
         compiled(-values, (scaled, 0.5))
+
+
+def test_what_python_gives_arrives(tmp_path):
+    """Numbers of Python and of NumPy, arrays in tuples of tuples, contiguous and strided; nobody holds them after."""
+    compiled = kernel_in(tmp_path, _given, parallel=False)
+    table = np.arange(12.0).reshape(3, 4)[:, ::2]
+    things = _Things(table, (np.array([1.0, 2.0, 4.0]), 0.25), np.zeros(2))
+    held = [sys.getrefcount(each) for each in (table, things.weights[0], things.unused)]
+    numbers = (
+        (3, 0.5, True, np.float32(0.1), np.int32(-7)),
+        (np.int64(2), np.float64(2.0), False, np.float32(0.3), np.int32(5)),
+    )
+    for given in numbers:
+        assert compiled(things, *given, table) == pytest.approx(_given(things, *given, table), rel=1e-7)
+    with pytest.raises(ValueError, match="negative"):
+        compiled(things._replace(table=-table), *numbers[0], table)
+    assert held == [sys.getrefcount(each) for each in (table, things.weights[0], things.unused)]
+    with pytest.raises((OverflowError, TypeError)):
+        compiled(things, 2**70, *numbers[0][1:], table)
+
+
+@pytest.mark.parametrize("count", (0, 1, 2, 3, 17, 100))
+def test_numbers_are_sorted(count):
+    values = np.random.default_rng(count).integers(0, 40, count) / 8.0
+    ours = values.copy()
+    sort(ours)
+    assert np.array_equal(ours, np.sort(values))

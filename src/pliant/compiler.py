@@ -8,7 +8,7 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 import contextlib
 from types import CodeType
 
-from llvmlite.binding import Linkage, parse_assembly
+from llvmlite.binding import Linkage, create_new_function_pass_manager, parse_assembly
 from numba.core import untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
@@ -28,19 +28,26 @@ from pliant.interruptions import interruptions_later
 from pliant.notices import COMPILING
 from pliant.passes import FOREIGN, SUBSTITUTES
 from pliant.shortcuts import no_collecting, shortcuts
+from pliant.wrapping import KernelWrapper, can_wrap
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
+# Functions that count references.
+COUNTING = {"NRT_incref", "NRT_decref"}
 
 
 class _Library(JITCodeLibrary):
-    """A library that spends no time on functions it only declares."""
+    """A library whose functions are tidied up alone and optimised where they are linked."""
 
     def _optimize_functions(self, ll_module) -> None:
         ll_module.data_layout = self._codegen._data_layout
+        builder, passes = self._codegen._pass_builder(), create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_refprune_pass()
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
                 passes.run(function, builder)
 
 
@@ -127,7 +134,10 @@ class KernelLibrary(_Library):
         for function in self._final_module.functions:
             if function.linkage in SHARED and not function.is_declaration:
                 function.linkage = Linkage.internal
-        super()._optimize_final_module()
+        if any(function.name in COUNTING for function in self._final_module.functions):
+            return super()._optimize_final_module()  # in two rounds, with superfluous counts taken out between them
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
     def _get_module_for_linking(self):
         """The names of its functions with nothing behind them: no code links a kernel, and Numba, which keeps this on
@@ -181,7 +191,14 @@ class _Lower(ParforLower):
 
     def lower(self) -> None:
         super().lower()
-        self.create_cpython_wrapper(self.flags.release_gil)
+        if not can_wrap(self.fndesc):
+            self.create_cpython_wrapper(self.flags.release_gil)
+
+    def lower_normal_function(self, fndesc) -> None:
+        super().lower_normal_function(fndesc)
+        if can_wrap(fndesc):
+            self.function.linkage = "internal"  # nothing else calls it
+            KernelWrapper(self, self.flags.release_gil).build()
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -2,13 +2,23 @@
 
 import contextlib
 import gc
+import sys
+from functools import cache
 
-from numba.core import event, ir, types
+from numba.core import base, byteflow, event, interpreter, ir, ssa, types
+from numba.core.base import BaseContext as TargetContext
+from numba.core.datamodel.manager import DataModelManager
+from numba.core.errors import WarningsFixer
+from numba.core.imputils import builtin_registry as implementations
+from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg
+from numba.core.types.abstract import _TypeMetaclass
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.context import BaseContext
+from numba.core.typing.templates import builtin_registry as templates
 
+from pliant.calls import QUIETER
 from pliant.lowering import LEANER
 
 # Parts of instructions that are no variables and have none.
@@ -25,6 +35,9 @@ MOST_LITTER = 2_000_000
 _litter = 0
 _signatures: dict[tuple, object] = {}
 _attributes: dict[tuple, dict] = {}
+_packers: dict[tuple, object] = {}
+_models: dict[tuple, object] = {}
+_fresh: dict[int, tuple] = {}
 
 
 def _listed_variables(self, value, listed=ir.Inst._rec_list_vars):
@@ -78,6 +91,54 @@ def _post_process(self, emit_dels=False, extend_lifetimes=False, run=PostProcess
         self._insert_var_dels(extend_lifetimes=extend_lifetimes)
 
 
+def _packer(self, kinds, make=TargetContext.get_arg_packer):
+    """How arguments of such types are passed."""
+    key = (self.data_model_manager, tuple(kinds))
+    if key not in _packers:
+        _packers[key] = make(self, kinds)
+    return _packers[key]
+
+
+def _model(self, kind, find=DataModelManager.lookup):
+    """How values of a type are represented."""
+    key = (self, kind)
+    found = _models.get(key)
+    if found is None:
+        found = _models[key] = find(self, kind)
+    return found
+
+
+def _declared(self, module, fndesc, declare=TargetContext.declare_function):
+    """The declaration of a function in a module, made when it is first called there."""
+    return module.globals.get(fndesc.mangled_name) or declare(self, module, fndesc)
+
+
+def _refresh(self, refresh=TargetContext.refresh) -> None:
+    """Look for new implementations, unless no module was imported and none were registered since the last time."""
+    known = (templates.functions, templates.attributes, templates.globals, implementations.functions)
+    now = (len(sys.modules), *map(len, known))
+    if _fresh.get(id(self)) != now:
+        refresh(self)
+        _fresh[id(self)] = (len(sys.modules), *map(len, known))
+
+
+def _as_it_is(code):
+    """What Numba rewrites for contexts and for large dictionaries, which no function has."""
+    return code
+
+
+def _no_warnings(self, filename=None, lineno=None):
+    """Leave warnings as they are: Numba gathers them around every variable."""
+    return contextlib.nullcontext()
+
+
+class _Silent:
+    """A log that nobody reads: a hundred thousand lines."""
+
+    def debug(self, *_) -> None:
+        pass
+
+
 def _start_event(kind, data=None, start=event.start_event):
     if kind not in LOCKS:
         start(kind, data)
@@ -95,7 +156,20 @@ SHORTCUTS = (
     (event, "start_event", _start_event),
     (event, "end_event", _end_event),
     (BaseContext, "find_matching_getattr_template", _attribute),
+    (TargetContext, "get_arg_packer", _packer),
+    (TargetContext, "declare_function", _declared),
+    (TargetContext, "refresh", _refresh),
+    (DataModelManager, "lookup", _model),
+    (base, "_has_loc", cache(base._has_loc)),
+    (interpreter, "peep_hole_delete_with_exit", _as_it_is),
+    (interpreter, "peep_hole_fuse_dict_add_updates", _as_it_is),
+    (WarningsFixer, "catch_warnings", _no_warnings),
+    (ssa, "_logger", _Silent()),
+    (byteflow, "_logger", _Silent()),
+    (_TypeMetaclass, "__instancecheck__", type.__instancecheck__),
+    (Lower, "_disable_sroa_like_opt", False),
     *LEANER,
+    *QUIETER,
 )
 
 

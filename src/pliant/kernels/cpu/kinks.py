@@ -5,6 +5,7 @@ import numpy as np
 from pliant.formulas.contact import bounded_impulse, cone_impulse
 from pliant.jit import kernel
 from pliant.kernels.cpu.rows import add_scaled_impulses
+from pliant.kernels.cpu.search import sort
 from pliant.kernels.lanes import LANES
 
 # Evaluations of a search between two kinks, where cones bend the slope, and how flat it ends, relative to its start.
@@ -111,7 +112,8 @@ def _kinks(rows, rate, step):
                     at = (rows.target[s, row, lane] - rows.compliance[s, row, lane] * bound - rate[s, row, lane]) / d
                     if 0.0 < at < 1.0:
                         out[count], count = at, count + 1
-    return np.sort(out[:count])
+    sort(out[:count])
+    return out[:count]
 
 
 @kernel
