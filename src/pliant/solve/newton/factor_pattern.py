@@ -13,6 +13,8 @@ from pliant.rows.table import Rows, entry_pairs
 PANEL_WORK = 300_000
 # Columns and trees of the elimination forest from which on threads share them, and runs of them.
 FOREST_COLUMNS, FOREST_TREES, MOST_RUNS = 2_000, 8, 32
+# Part by which curvatures of rows may differ from those in the factors that are the whole matrix.
+ALIKE = 0.01
 
 
 class FactorPattern:
@@ -97,3 +99,8 @@ class FactorPattern:
         values[self.held] = values[self.held] * self.mask + self.unit
         self.inverse = None  # of its diagonal blocks
         return values
+
+
+def alike(curvature: np.ndarray, before: np.ndarray) -> bool:
+    """Whether curvatures (slices, 6, LANES) are so much the same that factors with those before still serve."""
+    return bool(np.all(np.abs(curvature - before) <= ALIKE * np.abs(before).max(axis=1, keepdims=True)))

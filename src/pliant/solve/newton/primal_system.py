@@ -12,7 +12,8 @@ from pliant.linalg.sliced import sliced_pattern
 from pliant.linalg.two_level import Pieces, two_level
 from pliant.rows.softness import FIRM_CONTACTS, LOOSE_CONTACTS, MIXED_CONTACTS, SOFT_CONTACTS
 from pliant.rows.table import Rows
-from pliant.solve.newton.factor_pattern import FactorPattern
+from pliant.solve.newton.diagonals import Diagonals, lowest_bound
+from pliant.solve.newton.factor_pattern import FactorPattern, alike
 from pliant.solve.newton.library_factor import LibraryFactor
 
 # Multiplications of 3x3 blocks up to which a factorisation beats iterations, and pieces above which iterations have too
@@ -30,8 +31,6 @@ ONE_LEVEL = ("jacobi", "matrix-free")
 LIBRARIES = ("superlu", "pardiso")
 # Iterations of a solve after which the coarse level is renewed: it does not fit any more what contacts hold.
 MANY_ITERATIONS = 15
-# Part by which curvatures of rows may differ from those in the factors that are the whole matrix.
-ALIKE = 0.01
 # Slices of joints and contacts up to which those that do not push are left among the others: it is quicker.
 FEW_SLICES = 8
 # Slices of rows from which on several threads pay.
@@ -89,7 +88,7 @@ class PrimalSystem:
         elif self.proven:
             self.contact_softness = FIRM_CONTACTS
         self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
-        self.bare_diagonals = None  # inverses without rows, what else was added to the blocks, and a copy of that
+        self.without_rows = None  # inverses of diagonal blocks without rows
 
     def _pattern_elements(self) -> list[Connectivity]:
         """The elements whose blocks are assembled."""
@@ -113,7 +112,7 @@ class PrimalSystem:
         """
         pattern, kernels = self.pattern, self.device.linalg.sliced
         kernels.gather_sums(self.gathering, self.blocks, self.sums)
-        self.mass, self.filled, self.inverted, self.bare_diagonals = mass, False, False, None
+        self.mass, self.filled, self.inverted, self.without_rows = mass, False, False, None
         self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         self.bare = self.factors is not None and rows.slices == 0  # factors and blocks are the whole matrix
@@ -132,7 +131,7 @@ class PrimalSystem:
 
     def renew_contacts(self, curvature: np.ndarray) -> None:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
-        if self.factors and self.factors.whole and _alike(curvature, self.rows.weight):
+        if self.factors and self.factors.whole and alike(curvature, self.rows.weight):
             return
         weight = curvature.astype(self.dtype)
         if self.iterates and self.iterations <= MANY_ITERATIONS and np.array_equal(weight, self.rows.weight):
@@ -171,23 +170,17 @@ class PrimalSystem:
     def inverse(self) -> np.ndarray:
         """Inverse diagonal blocks (slices, 9, LANES), with what rows add."""
         if not self.inverted:
-            self._invert(self.acting, self.diagonals)
+            self._bare.write(self.acting, self.diagonals)
             self.inverted = True
         return self.diagonals
 
-    def _invert(self, rows: RowTerms, out: np.ndarray) -> None:
-        """Inverse diagonal blocks (slices, 9, LANES) with what these rows add: of the few triples on which they act,
-        and otherwise those without rows, once for every matrix."""
-        kernels, matrix = self.device.linalg, self.matrix
-        if self.bare_diagonals is None:
-            extra, bare = self._extra_diagonals(), np.empty_like(out)
-            kernels.sliced.invert_diagonals(self.pattern.start, matrix.values, extra, bare)
-            self.bare_diagonals = bare, extra, extra.copy()
-        bare, extra, work = self.bare_diagonals
-        np.copyto(out, bare)
-        if len(rows.start) > 1:
-            numbers = (self.packed_free.ravel(), self.pattern.start, matrix.values, extra, work, out)
-            kernels.row_diagonals.invert_touched(rows, *numbers)
+    @property
+    def _bare(self) -> Diagonals:
+        """The inverse diagonal blocks without rows, once for every matrix."""
+        if self.without_rows is None:
+            extra, free = self._extra_diagonals(), self.packed_free.ravel()
+            self.without_rows = Diagonals(self.device, self.matrix, extra, free)
+        return self.without_rows
 
     def _take_rows(self, rows: RowTerms) -> None:
         """Take rows, and those of them that act by themselves, where they are many."""
@@ -246,7 +239,7 @@ class PrimalSystem:
             rows.weight[self.joint_slices :],
         )
         inverse = np.empty_like(self.diagonals)
-        self._invert(loose, inverse)
+        self._bare.write(loose, inverse)
         arguments = (self.matrix, loose, self.packed_free, inverse, x)
         return self._with_joints(two_level(self.placed_pieces, self.pattern, *arguments), which)
 
@@ -286,16 +279,11 @@ class PrimalSystem:
         return iterations
 
     def _lowest(self) -> float:
-        """A lower bound of the spectrum of the preconditioned matrix, 0 where none is asked for: what masses are of the
-        diagonal blocks of the preconditioner, to which all else of it only adds."""
+        """A lower bound of the spectrum of the preconditioned matrix, 0 where none is asked for."""
         if self.lowest is None:
             own = self.preconditioner
             inverse = own.base.inverse if isinstance(own, Augmented) else own.inverse
-            rows = [self.pattern.unpack(np.ascontiguousarray(inverse[:, 3 * r : 3 * r + 3])) for r in range(3)]
-            free = self.free[:, :, None] * self.free[:, None, :]
-            mass = free * self.mass + np.eye(3) * (1.0 - free)
-            ratio = np.trace(np.linalg.solve(mass, np.linalg.inv(np.stack(rows, axis=1))), axis1=1, axis2=2)
-            self.lowest = 1.0 / ratio.max(initial=1.0) if np.isfinite(ratio).all() and (ratio > 0.0).all() else 0.0
+            self.lowest = lowest_bound(self.pattern, inverse, self.free, self.mass)
         return self.lowest
 
     def roughly_solve(self, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
@@ -366,8 +354,3 @@ class PrimalSystem:
         x = self.pattern.pack_free(u, self.free, self.dtype)
         self._multiply_bare(x)
         return float(self.device.linalg.pcg.dot_slices(x, self.x))
-
-
-def _alike(curvature: np.ndarray, before: np.ndarray) -> bool:
-    """Whether curvatures (slices, 6, LANES) are so much the same that factors with those before still serve."""
-    return bool(np.all(np.abs(curvature - before) <= ALIKE * np.abs(before).max(axis=1, keepdims=True)))
