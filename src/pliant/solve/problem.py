@@ -171,9 +171,10 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what, torques[order])
 
 
-def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows) -> np.ndarray:
+def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows, turned: bool = False) -> np.ndarray:
     """Impulses (slices, 3, LANES) as they were kept, matched by joint and contact key, and of contacts whose features
-    have changed by their pair."""
+    have changed by their pair. turned: those of friction point where they did, which sweeps begin with; else they keep
+    their components along tangents, which may jump."""
     impulse = np.zeros(rows.table.target.shape)
     impulse[: rows.joint_slices] = kept.joints
     if len(rows.contacts) and len(kept.contact_key):
@@ -182,8 +183,12 @@ def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows) -> np.ndarr
         if not known.all():
             known = _matched_by_pair(device, kept, rows.contacts, known, place)
             known = _matched_by_place(kept, rows.contacts, known, place)
-        then, now = (kept.contact_normal[place], kept.contacts[place]), (rows.contacts.normal, rows.contact_index)
-        device.contacts.turn_impulses(known, *then, *now, impulse.reshape(-1))
+        if turned:
+            then, now = (kept.contact_normal[place], kept.contacts[place]), (rows.contacts.normal, rows.contact_index)
+            device.contacts.turn_impulses(known, *then, *now, impulse.reshape(-1))
+        else:
+            for c in range(3):
+                impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
         own = known[rows.rolling.contact]
         impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse

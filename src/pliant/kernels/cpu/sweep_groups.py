@@ -149,6 +149,16 @@ def _rest(first, second, bodies, marked):
 
 
 @kernel
+def count_hot(hot):
+    """How many contacts (groups, LANES) are hot: more than 1."""
+    count = 0
+    for g in range(hot.shape[0]):
+        for lane in range(LANES):
+            count += hot[g, lane] > 1.0
+    return count
+
+
+@kernel
 def near_contacts(ends, impulse, hot, bodies, rings, which_out):
     """Contacts of the bodies on which hot ones (groups, LANES), more than 1, act, and of those that loaded contacts
     join to these, so many rings of them: places group * LANES + lane into which_out (contacts,), in order; how many.

@@ -28,6 +28,7 @@ from pliant.kernels.cpu.sweep_groups import (
     STEPS,
     TURN_FIRST,
     TURN_SECOND,
+    count_hot,
     gather_contact,
     group_contacts,
     group_some,
@@ -226,16 +227,6 @@ def _go_on(share, before, along_inout, now_inout):
 
 
 @kernel
-def _many(hot):
-    """How many contacts (groups, LANES) are hot."""
-    count = 0
-    for g in range(hot.shape[0]):
-        for lane in range(LANES):
-            count += hot[g, lane] > 1.0
-    return count
-
-
-@kernel
 def _accelerated(loaded, ends, own, least, most, tolerance, slow, look, impulse_inout, u_inout, hot_out):
     """Sweeps forth and back, accelerated by conjugate directions, until one changes no more than `tolerance` [J] and no
     normal row lacks more than a part `slow` of what is slow, at least and at most so many; how many, what the last one
@@ -253,7 +244,7 @@ def _accelerated(loaded, ends, own, least, most, tolerance, slow, look, impulse_
         sweeps += 1
         done = not moved > 0.0 or (sweeps >= least and moved <= tolerance and worst <= slow)
         going = sweeps < most and not done
-        if going and look > 0 and sweeps >= least and sweeps % look == 0 and _many(hot_out) < few:
+        if going and look > 0 and sweeps >= least and sweeps % look == 0 and count_hot(hot_out) < few:
             going = False
         if going:
             share = moved / last if moved < last else 0.0
@@ -269,11 +260,7 @@ def _sweep_near(loaded, ends, own, tolerance, impulse_inout, u_inout, hot_inout)
     bodies = u_inout.shape[0] - 1
     which = np.empty(hot_inout.size, np.int64)
     which = which[: near_contacts(ends, impulse_inout, hot_inout, bodies, RINGS, which)]
-    number, group, place = (
-        np.empty(bodies + 1, np.int64),
-        np.empty(len(which), np.int64),
-        np.empty(len(which), np.int64),
-    )
+    number, group, place = np.empty(bodies + 1, np.int64), np.empty_like(which), np.empty_like(which)
     loaded_now, count, known = group_some(which, ends, loaded, bodies, number, group, place)
     some, pushes = np.zeros((count, NUMBERS * LANES)), np.zeros((count, 3 * LANES))
     both, u, hot = np.full((count, 2, LANES), np.uint64(known)), np.zeros((known + 1, 6)), np.zeros((count, LANES))

@@ -61,7 +61,8 @@ class Settling:
         if len(rows.contacts) < FEWEST or len(rows.rolling) or not self._moderate(problem):
             return None
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
-        impulse, u, before, share = warm_impulses(problem.model.device, problem.state.impulses, rows), start, None, 1.0
+        device, u, before, share = problem.model.device, start, None, 1.0
+        impulse = warm_impulses(device, problem.state.impulses, rows, turned=True)
         for _ in range(MOST_LOOKS):
             found = self._swept(problem, impulse, u, info)
             if found is None:
@@ -71,14 +72,14 @@ class Settling:
                 return self._solution(problem, last, u, impulse, info)
             kept, change = kept_impulses(problem.rows, impulse), u - last
             if before is not None:
-                share = followed_share(problem.model.device, problem.mass, change, before, share)
+                share = followed_share(device, problem.mass, change, before, share)
                 share = share if share < NEAR else 1.0
             before = change
             none = np.zeros(len(problem.rows.contacts), bool)
             problem, last, _, _ = contacts_ahead(problem, problem.started, u, last, share, none)
             if len(problem.rows.contacts) < FEWEST:
                 return None
-            impulse = warm_impulses(problem.model.device, kept, problem.rows)
+            impulse = warm_impulses(device, kept, problem.rows, turned=True)
         return None
 
     def moves(self, problem: Problem) -> bool:
