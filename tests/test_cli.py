@@ -124,7 +124,7 @@ def test_run_options_overrule_the_file(scene):
     )
     report = json.loads(out)
     assert (report["steps"], report["dt"], report["precision"]) == (6, 0.01, "float32")
-    assert report["solver"] == "dual" and not err
+    assert report["solver"] == "dual mprgp" and not err
     assert report["energy"]["kinetic"] > 0
 
 

@@ -256,18 +256,6 @@ class Increment:
         rows.add_impulses(out, first=rows.first_tilt)
         return out[:count] / self.h
 
-    def joint_torque(self, u: np.ndarray, impulse: np.ndarray) -> np.ndarray:
-        """Torques (b, 3) [N m s] of joints by what bodies turn at u, less those of rods, and of contacts by impulses
-        (slices, 3, LANES)."""
-        found = self.device.linalg.triples.multiply_diagonal(self.mass, u - self.predicted)
-        rows, first = self.problem.rows.table, self.row_potential.joints.slices
-        if rows.slices > first:
-            own = rows.between(first, rows.slices)
-            self.device.rows.add_row_impulses(own.start, own.triples, own.jacobian, -impulse[first:], found)
-        if self.elements.count > self.model.node_count:
-            found[: self.elements.count] += self.h * self.elastic
-        return found[self.model.node_count + 1 :: 2]
-
     def rod_torque(self, gradient: np.ndarray) -> np.ndarray:
         """What the torques (b, 3) [N m s] of rods are more at the end of the step than seen from its start."""
         seen = gradient[self.model.node_count + 1 :: 2]

@@ -153,7 +153,7 @@ class NewtonSolver:
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled.tolist()) if left > 0]
         info.rows = int(model.device.table.count_rows(table.start, table.jacobian)) if table.slices else 0
         if rows.joints.slices:
-            taken = potential.joint_torque(u, solution.impulses)
+            taken = _joint_torque(potential, u, solution.impulses)
             solution.late_torque = rows.joints.late_torque(solution.impulses[: rows.joints.slices], taken)
         if model.elements.on_bodies:
             late = 0.0 if solution.late_torque is None else solution.late_torque
@@ -198,6 +198,20 @@ class NewtonSolver:
         if not np.isfinite(value) and np.all(np.isfinite(u)) and potential.tangle_the_infinite():
             return self._start(potential, guess, above)
         return point
+
+
+def _joint_torque(potential: Increment, u: np.ndarray, impulse: np.ndarray) -> np.ndarray:
+    """Torques (b, 3) [N m s] of joints by what bodies turn at u, less those of rods, and of contacts by impulses
+    (slices, 3, LANES)."""
+    kernels, n = potential.device, potential.model.node_count
+    found = kernels.linalg.triples.multiply_diagonal(potential.mass, u - potential.predicted)
+    rows, first = potential.problem.rows.table, potential.row_potential.joints.slices
+    if rows.slices > first:
+        own = rows.between(first, rows.slices)
+        kernels.rows.add_row_impulses(own.start, own.triples, own.jacobian, -impulse[first:], found)
+    if potential.elements.count > n:
+        found[: potential.elements.count] += potential.h * potential.elastic
+    return found[n + 1 :: 2]
 
 
 def _system(linear: str, model, state, direct_work: float):
