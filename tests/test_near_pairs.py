@@ -11,7 +11,7 @@ def _sheets() -> tuple[Surfaces, np.ndarray]:
     """Two sheets, one above the other, that may touch each other and themselves; and where they are."""
     mesh = pl.meshes.grid((1, 1), 12)
     count = len(mesh.points)
-    rest = np.concatenate([mesh.points, mesh.points + (0.03, 0.02, 0.05)])
+    rest = np.concatenate([mesh.points, mesh.points + np.array([0.03, 0.02, 0.05])])
     triangles = np.concatenate([mesh.triangles, mesh.triangles + count])
     return Surfaces(HOST, triangles, np.repeat([0, 1], count), rest, np.ones((2, 2), bool)), rest
 
