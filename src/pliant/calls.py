@@ -1,6 +1,7 @@
-"""Calls between compiled functions, and what they need not check; in place only while pliant compiles.
+"""What a function's LLVM code holds in vain, taken out before it is printed; in place only while pliant compiles.
 
-After every call Numba compares what came back with all kinds of errors, which most functions cannot have.
+A third of what Numba writes is never used: arguments put together, kinds of errors that nobody asks for. And which
+functions never fail, so that nobody need ask.
 """
 
 from llvmlite import ir as llvm
@@ -16,16 +17,13 @@ from llvmlite.ir.instructions import (
     Ret,
     SelectInstr,
 )
-from numba.core import cgutils
-from numba.core.callconv import RETCODE_NONE, CPUCallConv, Status, excinfo_ptr_t
+from numba.core.callconv import RETCODE_NONE
 from numba.core.lowering import Lower
 
 # Instructions that do nothing but give a value.
 PURE = {CastInstr, ExtractValue, GEPInstr, ICMPInstr, InsertValue, Instruction, LoadInstr, PhiInstr, SelectInstr}
 # What a function returns that has not failed.
 FINE = (0, RETCODE_NONE.constant)
-# Stands for whether a call failed that cannot fail.
-NO_ERROR = llvm.Constant(llvm.IntType(1), 0)
 
 _cannot_fail: set[str] = set()
 
@@ -75,55 +73,11 @@ def _lower_function(self, fndesc, lower=Lower.lower_normal_function) -> None:
         _cannot_fail.add(self.function.name)
 
 
-def _call_function(self, builder, callee, resty, argtys, args, attrs=None, call=CPUCallConv.call_function):
-    """Call a function; of one that cannot fail nothing is asked but its result."""
-    if attrs is not None or not (isinstance(callee, llvm.Function) and cannot_fail(callee)):
-        return call(self, builder, callee, resty, argtys, args, attrs)
-    given = self._get_arg_packer(argtys).as_arguments(builder, args)
-    place = result_place(builder, callee)
-    code = builder.call(callee, [place, callee.function_type.args[1](None), *given])
-    status = Status(
-        code=code,
-        is_ok=cgutils.true_bit,
-        is_none=builder.icmp_signed("==", code, RETCODE_NONE),
-        is_error=NO_ERROR,
-        is_stop_iteration=cgutils.false_bit,
-        is_python_exc=cgutils.false_bit,
-        is_user_exc=cgutils.false_bit,
-        excinfoptr=llvm.Constant(excinfo_ptr_t, llvm.Undefined),
-    )
-    return status, self.context.get_returned_value(builder, resty, builder.load(place))
-
-
 def result_place(builder, callee: llvm.Function):
     """A place in memory where a function leaves its result."""
     with builder.goto_entry_block():
         return builder.alloca(callee.function_type.args[0].pointee)
 
 
-def _if_unlikely(builder, condition, usual=cgutils.if_unlikely):
-    return _nothing() if condition is NO_ERROR else usual(builder, condition)
-
-
-class _nothing:
-    """A place for code that is not written: what follows a call that cannot fail."""
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *_):
-        return False
-
-
-def _propagate(self, builder, status, propagate=CPUCallConv.return_status_propagate) -> None:
-    if status.is_error is not NO_ERROR:
-        propagate(self, builder, status)
-
-
-QUIETER = (
-    (Lower, "lower_normal_function", _lower_function),
-    (CPUCallConv, "call_function", _call_function),
-    (CPUCallConv, "return_status_propagate", _propagate),
-    (cgutils, "if_unlikely", _if_unlikely),
-)
+QUIETER = ((Lower, "lower_normal_function", _lower_function),)
 """Whose attribute is replaced by what."""

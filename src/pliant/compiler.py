@@ -8,7 +8,7 @@ parallel loops, stays LLVM code, hardly optimised, that is linked into every ker
 import contextlib
 from types import CodeType
 
-from llvmlite.binding import Linkage, create_new_function_pass_manager, parse_assembly
+from llvmlite.binding import Linkage, parse_assembly
 from numba.core import untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
@@ -32,22 +32,16 @@ from pliant.wrapping import KernelWrapper, can_wrap
 
 # How LLVM links functions of which several libraries have a copy.
 SHARED = {Linkage.linkonce_any, Linkage.linkonce_odr, Linkage.weak_any, Linkage.weak_odr}
-# Functions that count references.
-COUNTING = {"NRT_incref", "NRT_decref"}
 
 
 class _Library(JITCodeLibrary):
-    """A library whose functions are tidied up alone and optimised where they are linked."""
+    """A library that spends no time on functions it only declares."""
 
     def _optimize_functions(self, ll_module) -> None:
         ll_module.data_layout = self._codegen._data_layout
-        builder, passes = self._codegen._pass_builder(), create_new_function_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        passes.add_instruction_combine_pass()
-        passes.add_refprune_pass()
         for function in ll_module.functions:
             if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
                 passes.run(function, builder)
 
 
@@ -134,10 +128,7 @@ class KernelLibrary(_Library):
         for function in self._final_module.functions:
             if function.linkage in SHARED and not function.is_declaration:
                 function.linkage = Linkage.internal
-        if any(function.name in COUNTING for function in self._final_module.functions):
-            return super()._optimize_final_module()  # in two rounds, with superfluous counts taken out between them
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        super()._optimize_final_module()
 
     def _get_module_for_linking(self):
         """The names of its functions with nothing behind them: no code links a kernel, and Numba, which keeps this on
@@ -197,7 +188,6 @@ class _Lower(ParforLower):
     def lower_normal_function(self, fndesc) -> None:
         super().lower_normal_function(fndesc)
         if can_wrap(fndesc):
-            self.function.linkage = "internal"  # nothing else calls it
             KernelWrapper(self, self.flags.release_gil).build()
 
 

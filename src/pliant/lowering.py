@@ -137,10 +137,7 @@ def _from_start(lower: Lower, kind, index, size):
     builder = lower.builder
     if not kind.signed:
         return lower.context.cast(builder, index, kind, types.uintp)
-    upward = getattr(index, "counts_up", False)
     index = lower.context.cast(builder, index, kind, types.intp)  # of a literal only the type says its value
-    if upward:
-        return index
     if isinstance(index, llvm.Constant):
         return index if index.constant >= 0 else builder.add(size, index)
     negative = builder.icmp_signed("<", index, index.type(0))
@@ -168,11 +165,6 @@ def _lower_setitem(self, target_var, index_var, value_var, signature, lower=Lowe
 
 
 # ---- ranges
-
-
-def counts_up(start) -> bool:
-    """Whether numbers of a range are known not to be negative: its start is such a constant, or comes from such one."""
-    return getattr(start, "counts_up", False) or (isinstance(start, llvm.Constant) and start.constant >= 0)
 
 
 def _aggregate(builder, kind, parts):
@@ -211,7 +203,6 @@ def _range_iterator(lower: Lower, expr):
     start, stop = builder.extract_value(limits, 0), builder.extract_value(limits, 1)
     with builder.goto_entry_block():
         current, count = builder.alloca(start.type), builder.alloca(start.type)
-    current.counts_up = counts_up(start)
     left = builder.sub(stop, start)
     builder.store(start, current)
     builder.store(builder.select(builder.icmp_signed(">", left, left.type(0)), left, left.type(0)), count)
@@ -223,7 +214,6 @@ def _next_of_range(lower: Lower, resty, expr):
     builder, iterator = lower.builder, lower.loadvar(expr.value.name)
     current, step, count = (builder.extract_value(iterator, index) for index in (0, 2, 3))
     left, value = builder.load(count), builder.load(current)
-    value.counts_up = getattr(current, "counts_up", False)
     valid = builder.icmp_signed(">", left, left.type(0))
     with builder.if_then(valid):
         builder.store(builder.sub(left, left.type(1), flags=["nsw"]), count)
