@@ -11,12 +11,14 @@ from pliant.elements.rods import body_sizes
 from pliant.elements.tangles import crossing_time, excess_energies, renew_tangles, slowed
 from pliant.kernels.lanes import LANES
 from pliant.records import changed
+from pliant.rows.ahead import JointsAhead
 from pliant.rows.hardness import stiffen, stiffen_as
-from pliant.rows.potential import JointsAhead, RowPotential
+from pliant.rows.potential import RowPotential
 from pliant.rows.table import concatenate
 from pliant.rows.tilting import Tilting, no_tilting
 from pliant.solve.info import Info
 from pliant.solve.newton.following import FollowingPressure
+from pliant.solve.newton.mobility import mobilities
 from pliant.solve.newton.touching import contacts_ahead, followed_share, of_solids_ahead, too_deep
 from pliant.solve.newton.turning import Turning
 from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, warm_impulses
@@ -99,10 +101,9 @@ class Increment:
             shift = np.concatenate([shift, np.zeros(tilting.rows.target.shape)])
         self.joints.write_into(table)
         if table.slices and self.mobilities is None:
-            self.mobilities = self._mobilities(inverse_mass)
-        mobilities = self.mobilities or (inverse_mass,) * 2
-        rolling = self.problem.rows.rolling
-        self.row_potential = RowPotential(table, self.joints, *mobilities, *self.softness, shift, rolling, tilting)
+            self.mobilities = mobilities(self.model, self.h, inverse_mass)
+        felt, rolling = self.mobilities or (inverse_mass,) * 2, self.problem.rows.rolling
+        self.row_potential = RowPotential(table, self.joints, *felt, *self.softness, shift, rolling, tilting)
 
     def touch(self, u: np.ndarray, value: float, gradient: np.ndarray) -> tuple[float, np.ndarray]:
         """Take the contacts that there are where velocities u lead in place of those so far; Phi and its gradient at u,
@@ -173,26 +174,6 @@ class Increment:
         self.change, self.share = None, 1.0
         there = of_solids_ahead(self.problem, u)
         return bool(too_deep(there, started, self.h, most * size(there)).any())
-
-    def _mobilities(self, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`_mobility`, and the same as if nothing were pinned, or nothing where there are no nodes."""
-        if not self.model.node_count:
-            return self._mobility(inverse_mass) if self.elements.count else inverse_mass, inverse_mass[:0]
-        model, loose = self.model, inverse_mass.copy()
-        loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + self.h * model.node_mass_damping)))[:, None]
-        return self._mobility(inverse_mass), self._mobility(loose)
-
-    def _mobility(self, inverse_mass: np.ndarray) -> np.ndarray:
-        """Inverse mass (triples, 6) of what a row feels: for nodes with the stiffness of the elements around them."""
-        mobility = inverse_mass.copy()
-        n = self.model.node_count
-        stiffness = self.h * (self.h * self.model.node_stiffness + self.model.node_damping)
-        mobility[:n] /= (1 + stiffness / self.model.node_mass)[:, None]
-        if self.elements.count > n:
-            stiffness = self.h * (self.h * self.model.body_stiffness + self.model.body_damping)
-            largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max
-            mobility[n:] /= (1 + stiffness * largest)[:, None]
-        return mobility
 
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""

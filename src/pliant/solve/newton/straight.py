@@ -10,7 +10,8 @@ from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import BlockFactor
 from pliant.kernels.straight import Thresholds, TreeArrays, TreeRoom, TreeStep
 from pliant.rows import joints as joint_rows
-from pliant.rows.potential import EPSILON, NO_IMPULSE, NO_MOBILITY, STIFF_PART, UNIQUE
+from pliant.rows.ahead import UNIQUE
+from pliant.rows.potential import EPSILON, NO_IMPULSE, NO_MOBILITY, STIFF_PART
 from pliant.rows.softness import joint_softness
 from pliant.solve.info import Info
 from pliant.solve.newton.closing import FITTED
