@@ -4,19 +4,18 @@ import contextlib
 import gc
 import sys
 from functools import cache
+from weakref import WeakKeyDictionary
 
 from numba.core import base, byteflow, event, interpreter, ir, ssa, types
 from numba.core.base import BaseContext as TargetContext
 from numba.core.datamodel.manager import DataModelManager
 from numba.core.errors import WarningsFixer
-from numba.core.imputils import builtin_registry as implementations
 from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.transforms import canonicalize_cfg
 from numba.core.types.abstract import _TypeMetaclass
 from numba.core.types.functions import BaseFunction
 from numba.core.typing.context import BaseContext
-from numba.core.typing.templates import builtin_registry as templates
 
 from pliant.calls import QUIETER
 from pliant.lowering import LEANER
@@ -37,7 +36,7 @@ _signatures: dict[tuple, object] = {}
 _attributes: dict[tuple, dict] = {}
 _packers: dict[tuple, object] = {}
 _models: dict[tuple, object] = {}
-_fresh: dict[int, tuple] = {}
+_fresh: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def _listed_variables(self, value, listed=ir.Inst._rec_list_vars):
@@ -115,11 +114,16 @@ def _declared(self, module, fndesc, declare=TargetContext.declare_function):
 
 def _refresh(self, refresh=TargetContext.refresh) -> None:
     """Look for new implementations, unless no module was imported and none were registered since the last time."""
-    known = (templates.functions, templates.attributes, templates.globals, implementations.functions)
-    now = (len(sys.modules), *map(len, known))
-    if _fresh.get(id(self)) != now:
+    if _fresh.get(self) != _registered(self):
         refresh(self)
-        _fresh[id(self)] = (len(sys.modules), *map(len, known))
+        _fresh[self] = _registered(self)
+
+
+def _registered(context) -> tuple[int, int]:
+    """How many modules there are, and how much is registered with what a target and its types have installed: some of
+    it only when it is first asked for, with whichever registry comes first."""
+    registries = (*context._registries, *context.typing_context._registries)
+    return len(sys.modules), sum(len(items) for registry in registries for items in vars(registry).values() if items)
 
 
 def _as_it_is(code):

@@ -64,6 +64,14 @@ def crossing(distance: float) -> None:
     sim.step()
 
 
+def swallowed(place: float) -> None:
+    """A ball at a place [m] along a soft block of 1 m."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_soft(pl.meshes.box((1, 1, 1), 2), STEEL)
+    scene.add_rigid(pl.Sphere(0.1), mass=1, position=(place, 0.5, 0.5))
+    scene.simulate(0.01, threads=1)
+
+
 def corner(radius: float = 0.01, **options) -> None:
     pl.Scene().add_rod([[0, 0, 0], [1, 0, 0], [1, 1, 0]], STEEL, radius, **options)
 
@@ -151,7 +159,10 @@ CASES: dict[str, list[tuple[str, Callable, list[Callable]]]] = {
             [lambda _: rolling(rolling_friction=0), lambda _: rolling(mask=1 << 1), lambda _: apart_by_order()],
         )
     ],
-    "model/overlaps.py": [("Put them apart", lambda: crossing(0.5), [lambda _: crossing(1.2)])],
+    "model/overlaps.py": [
+        ("Put them apart", lambda: crossing(0.5), [lambda _: crossing(1.2)]),
+        ("lie inside soft ones.*move them apart", lambda: swallowed(0.5), [lambda _: swallowed(1.2)]),
+    ],
     "scene/rod_shapes.py": [
         ("segments=.*collide=False", corner, [lambda _: corner(0.05, segments=10), lambda _: corner(collide=False)])
     ],

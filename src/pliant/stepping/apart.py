@@ -63,7 +63,7 @@ class Zones:
     def join(self, u: np.ndarray) -> None:
         """Let what meets on the way that velocities u (triples, 3) lead go on together."""
         model, state = self.problem.model, self.problem.state
-        met = model.colliders.meetings(state, moved(model.device, state, u, self.problem.h))
+        met = model.colliders.meetings(state, moved(self.problem, u))
         self.stopped[met[(met < 0).any(axis=1)].clip(min=0)[:, :1]] = True  # rigid meshes go their way
         met = met[(met >= 0).all(axis=1)]
         self.links = np.concatenate([self.links, *(met[:, [0, k]] for k in (1, 2, 3))])
