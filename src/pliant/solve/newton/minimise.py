@@ -27,7 +27,7 @@ MOST_TOUCHES = 16
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # Part of the tolerance that a converged step may penetrate by, relative to the size of what touches, where it is more
 # than PENETRATION.
-OF_TOLERANCE = 0.1
+OF_TOLERANCE = 0.07
 # Change by a sweep over contacts, relative to the tolerance of a step, with which sweeps end, the part of it each time
 # that all is well but for what penetrates; and relative to what is left to correct, while that is large.
 SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from pliant.formulas.matrix3 import add, cross, multiply_vector, norm, scale, subtract, transpose_multiply_vector
+from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, scale, subtract, transpose_multiply_vector
 from pliant.formulas.proximity import CORNER_A, FACE, point_triangle
 from pliant.jit import kernel
 from pliant.kernels.collide import MOST_OF_TRIANGLE
@@ -14,9 +14,9 @@ from pliant.kernels.shapes import CONE, HULL, SPHERE, TRIANGLE
 
 # Distance of a contact from a side or corner of a triangle, relative to its size, at which it is one of these.
 TELLING = 1e-6
-# Depth of a contact at a corner, in parts of a triangle's side, and the part of it that the corner's node sees, with
-# which it counts for the triangle.
-DEEP_CORNER, SEEN = 2e-4, 0.5
+# Depth of a contact on a side or at a corner, in parts of a triangle's side, with which it counts for every triangle
+# there, and the part of it that a corner's node must see for that not to be so.
+DEEP, SEEN = 2e-4, 0.5
 ZERO = (0.0, 0.0, 0.0)
 UPRIGHT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -169,7 +169,8 @@ def triangles_against_solids(
 ):
     """Contacts of triangles with solids, pairs (k, 2), but for those at corners, which nodes have if they see them:
     which pair (c,), weights of the corners (c, 3), normal from the solid (c, 3), gap (c,) [m], feature (c,); how many
-    there are, though no more are written than there is room. Contacts on a side count for the first triangle there."""
+    there are, though no more are written than there is room. Those on a side that are not deep count for the first
+    triangle there."""
     corners, count = np.empty((3, 3)), 0
     for k in range(len(pairs)):
         t, b = pairs[k, 0], pairs[k, 1]
@@ -187,20 +188,27 @@ def triangles_against_solids(
             p = add(_triple(found.point_a, i), scale(thick, n))
             w, _, feature = point_triangle(p, _triple(corners, 0), _triple(corners, 1), _triple(corners, 2), TELLING)
             if not _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
-                # a corner may lie beside a solid into which the sides lead from there: then its node sees little of it
-                side = norm(subtract(_triple(corners, 1), _triple(corners, 0)))
-                if found.gap[i] > -DEEP_CORNER * side or max(w[0], w[1], w[2]) <= 1.0 - TELLING:
+                # what is deep counts nevertheless: triangles may lie as a valley around a corner of a solid, each with
+                # a contact along its own normal; and a corner of theirs beside a solid into which the sides lead from
+                # there: then its node sees little of it
+                side = subtract(_triple(corners, 1), _triple(corners, 0))
+                if found.gap[i] > -DEEP * norm(side):
                     continue
-                if code[b] == CONE or code[b] == HULL:
-                    ball = (np.int64(SPHERE), (thick, 0.0, 0.0, 0.0), np.int64(0), hulls.points)
-                    seen = convex_pair(
-                        ball, p, UPRIGHT, solid, place, _nine(frame, b), hulls, reach[k], 3, scratch, found, points
-                    )
-                    own = found.gap[points] if seen > 0 else np.inf
+                if max(w[0], w[1], w[2]) <= 1.0 - TELLING:
+                    flat = cross(side, subtract(_triple(corners, 2), _triple(corners, 0)))
+                    if abs(dot(n, flat)) < (1.0 - TELLING) * norm(flat):
+                        continue
                 else:
-                    own = _shape_gap(p, thick, code, parameter, origin, frame, b)[0]
-                if own < SEEN * found.gap[i]:
-                    continue
+                    if code[b] == CONE or code[b] == HULL:
+                        ball = (np.int64(SPHERE), (thick, 0.0, 0.0, 0.0), np.int64(0), hulls.points)
+                        seen = convex_pair(
+                            ball, p, UPRIGHT, solid, place, _nine(frame, b), hulls, reach[k], 3, scratch, found, points
+                        )
+                        own = found.gap[points] if seen > 0 else np.inf
+                    else:
+                        own = _shape_gap(p, thick, code, parameter, origin, frame, b)[0]
+                    if own < SEEN * found.gap[i]:
+                        continue
             if count < len(gap_out):
                 pair_out[count], gap_out[count], feature_out[count] = k, found.gap[i], found.feature[i]
                 for c in range(3):
