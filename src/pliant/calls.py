@@ -1,27 +1,11 @@
-"""What a function's LLVM code holds in vain, taken out before it is printed; in place only while pliant compiles.
-
-A third of what Numba writes is never used: arguments put together, kinds of errors that nobody asks for. And which
-functions never fail, so that nobody need ask.
-"""
+"""What is known of functions once they are LLVM code: which of their arguments are used, and which never fail, so that
+nobody need ask; found out only while pliant compiles."""
 
 from llvmlite import ir as llvm
-from llvmlite.ir.instructions import (
-    CastInstr,
-    ExtractValue,
-    GEPInstr,
-    ICMPInstr,
-    InsertValue,
-    Instruction,
-    LoadInstr,
-    PhiInstr,
-    Ret,
-    SelectInstr,
-)
+from llvmlite.ir.instructions import PhiInstr, Ret
 from numba.core.callconv import RETCODE_NONE
 from numba.core.lowering import Lower
 
-# Instructions that do nothing but give a value.
-PURE = {CastInstr, ExtractValue, GEPInstr, ICMPInstr, InsertValue, Instruction, LoadInstr, PhiInstr, SelectInstr}
 # What a function returns that has not failed.
 FINE = (0, RETCODE_NONE.constant)
 
@@ -34,26 +18,13 @@ def cannot_fail(function: llvm.Function) -> bool:
 
 
 def uses(function: llvm.Function) -> dict[int, int]:
-    """How often each value, by its identity, is used in a function; what is made in vain is taken out of it."""
+    """How often each value, by its identity, is used in a function. (What is never used stays: without it LLVM leaves
+    some loops unvectorised.)"""
     counts: dict[int, int] = {}
     for block in function.blocks:
         for instruction in block.instructions:
             for part in _parts(instruction):
                 counts[id(part)] = counts.get(id(part), 0) + 1
-    removed = True
-    while removed:
-        removed = False
-        for block in reversed(function.blocks):
-            kept = []
-            for instruction in reversed(block.instructions):
-                if type(instruction) in PURE and not counts.get(id(instruction)):
-                    removed = True
-                    for part in _parts(instruction):
-                        counts[id(part)] -= 1
-                else:
-                    kept.append(instruction)
-            if len(kept) < len(block.instructions):
-                block.instructions[:] = reversed(kept)
     return counts
 
 
@@ -64,7 +35,7 @@ def _parts(instruction) -> list:
 
 
 def _lower_function(self, fndesc, lower=Lower.lower_normal_function) -> None:
-    """A function's code, without what is made in vain."""
+    """A function's code, and what is known of it."""
     lower(self, fndesc)
     self.counts = uses(self.function)
     ends = [block.terminator for block in self.function.blocks if isinstance(block.terminator, Ret)]

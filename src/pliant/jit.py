@@ -47,7 +47,7 @@ from pliant.notices import COMPILING  # noqa: E402
 # contract, arcp, nsz and reassoc let LLVM vectorise; "nnan"/"ninf" are left out so that NaN checks keep working.
 FASTMATH = {"contract", "arcp", "nsz", "reassoc"}
 # Part of every hash, in place of this file's text and `compiler.py`'s: raise it when they change the compiled code.
-RECIPE = 9
+RECIPE = 10
 # How many versions of a module keep their compiled code on disk.
 KEPT_VERSIONS = 4
 # Seconds after which any version that was not used goes.
