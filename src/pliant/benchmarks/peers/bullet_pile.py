@@ -4,7 +4,7 @@ import math
 
 import pybullet
 
-from pliant.benchmarks.peers._timing import pile_case, timed
+from pliant.benchmarks.peers._timing import pile_case, timed_pile
 
 
 def measure(bodies: list, walls: list, friction: float, density: float, steps: int, step: float) -> dict:
@@ -22,20 +22,15 @@ def measure(bodies: list, walls: list, friction: float, density: float, steps: i
         else:
             volume, collision = math.prod(size), _box(size)
         _add(collision, density * volume, place, friction)
-    deepest, count = [], 0
+    touching = []
 
-    def look() -> None:
-        nonlocal count
-        found = pybullet.getContactPoints()
-        count = len(found)
-        deepest.append(min((contact[8] for contact in found), default=0.0))
+    def look() -> float:
+        touching[:] = [contact[8] for contact in pybullet.getContactPoints()]
+        return min(touching, default=0.0)
 
-    times = []
-    for _ in range(steps):
-        times += timed(pybullet.stepSimulation, 1)
-        look()
+    times, deepest = timed_pile(pybullet.stepSimulation, look, steps)
     pybullet.disconnect(client)
-    return pile_case(times, deepest, count, version=str(pybullet.getAPIVersion()))
+    return pile_case(times, deepest, len(touching), version=str(pybullet.getAPIVersion()))
 
 
 def _box(size) -> int:

@@ -2,19 +2,16 @@
 
 import mujoco
 
-from pliant.benchmarks.peers._timing import pile_case, timed
+from pliant.benchmarks.peers._timing import pile_case, timed_pile
 
 
 def measure(bodies: list, walls: list, friction: float, density: float, steps: int, step: float) -> dict:
     """Steps from rest; bodies: shape, size [m], position [m] of each; walls: sizes and positions."""
     model = mujoco.MjModel.from_xml_string(_description(bodies, walls, friction, density, step))
-    data, deepest = mujoco.MjData(model), []
-
-    def advance() -> None:
-        mujoco.mj_step(model, data)
-        deepest.append(min((contact.dist for contact in data.contact), default=0.0))
-
-    times = timed(advance, steps)
+    data = mujoco.MjData(model)
+    times, deepest = timed_pile(
+        lambda: mujoco.mj_step(model, data), lambda: float(data.contact.dist.min(initial=0.0)), steps
+    )
     return pile_case(times, deepest, len(data.contact), version=mujoco.__version__)
 
 
