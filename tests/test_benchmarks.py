@@ -1,6 +1,7 @@
 """Benchmarks run, and say what they could not run; no timing is asserted."""
 
 import json
+import math
 from xml.etree import ElementTree
 
 import pytest
@@ -30,6 +31,24 @@ def test_the_cantilever_gives_every_field():
         assert case["tip_m"] < 0 and case["error"] < 1e-3
     assert result["cases"][0]["tip_at_rest_m"] < -0.1 and result["cases"][0]["time_error"] > 0
     assert {case["linear"] for case in result["cases"]} == {"cholesky", "pcg", "jacobi", "matrix-free"}
+
+
+QUICK = ("cloth", "contact", "humanoid", "mixed", "pile", "rods")
+LONG = ("brick", "grid", "many", "mesh", "stiff", "surfaces")
+LONGER = tuple(pytest.param(name, marks=pytest.mark.slow) for name in LONG)
+
+
+@pytest.mark.parametrize("name", QUICK + LONGER)
+def test_every_benchmark_runs(name):
+    """All its cases, with numbers that are numbers; every step that counts its failures has none but those of bounded
+    cost, which end before they have converged."""
+    result = json.loads(bench(name, "--quick", "--json")[0])
+    assert result["name"] == name and result["cases"]
+    for case in result["cases"]:
+        numbers = [value for value in case.values() if isinstance(value, (int, float))]
+        assert numbers or "unavailable" in case
+        assert all(math.isfinite(value) for value in numbers), case
+        assert "Bounded" in case["label"] or not case.get("unconverged"), case
 
 
 def test_options_of_another_benchmark_are_refused():
