@@ -21,8 +21,9 @@ MOST_TRIALS = 30
 PARTS = (1.0, 0.25, 0.0625)
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
-# How often contacts are looked for where a step leads; one that has not found its own by then is too long.
-MOST_TOUCHES = 16
+# How often contacts are looked for where a step leads; one that has not found its own by then is too long, and so is
+# one that has looked for them so many times when its iterations end.
+MOST_TOUCHES, MANY_TOUCHES = 16, 4
 # How often they are looked for with soft bodies before that, and residuals, relative to the tolerance, with which.
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # Part of the tolerance that a converged step may penetrate by, relative to the size of what touches, where it is more
@@ -114,8 +115,7 @@ def minimise(
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
-                info.unsettled = touches == MOST_TOUCHES and not info.converged
-                if info.converged or info.unsettled:
+                if info.converged or touches == MOST_TOUCHES:
                     break
                 last, trend = None, Trend()
                 continue
@@ -131,6 +131,7 @@ def minimise(
         elif lags:
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
+    info.unsettled = touches >= MANY_TOUCHES and not info.converged
     return point.u, info
 
 
