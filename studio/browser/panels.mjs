@@ -227,15 +227,17 @@ async function machine(hands, page) {
   await page.getByLabel("motor now").waitFor();
   await hands.settled();
   await hands.press("Play");
-  await hands.played(0.05);
+  // the motor turns the box about y, one way at first
+  await hands.until(() => Math.abs(window.studioPage().view.things[0].mesh.quaternion.y) > 0.01);
+  const way = await page.evaluate(() => Math.sign(window.studioPage().view.things[0].mesh.quaternion.y));
   const slider = page.getByLabel("motor now");
   await slider.focus();
   await page.keyboard.press("Home");
-  await hands.played(0.3);
+  await hands.until((way) => way * window.studioPage().view.things[0].mesh.quaternion.y < -0.01, way);
   await hands.press("Pause");
   await hands.shows("state", "paused");
   const turned = await page.evaluate(() => window.studioPage().view.things[0].mesh.quaternion.toArray());
-  return { position, turned, turned_by, value: await slider.inputValue() };
+  return { position, way, turned, turned_by, value: await slider.inputValue() };
 }
 
 /** A quarter of a turn with the gizmo, about the axis that leads away from the eye; the angles that the panel then says. */

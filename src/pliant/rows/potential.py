@@ -208,14 +208,40 @@ class RowPotential:
         if self.joints.slices:
             self.estimate = impulse[: self.joints.slices].copy()
 
-    def restoring_impulses(self, jacobian: np.ndarray) -> np.ndarray:
+    def pushing(self, impulse: np.ndarray) -> np.ndarray:
+        """Which rows of joints (slices, 3, LANES) push with these impulses: limits and ropes that are met, and all
+        equalities."""
+        first = slice(0, self.joints.slices)
+        return (impulse > self.rows.low[first]) & (impulse < self.rows.high[first])
+
+    def missed(self, held: np.ndarray) -> np.ndarray:
+        """Which rigid limits and ropes (slices, 3, LANES), of those held, were open where rows were last evaluated."""
+        first, blocks = slice(0, self.joints.slices), self.joints.blocks
+        return held & self.hard[first] & (blocks.per_range > 0)[:, None] & ~self.pushing(self.impulse[first])
+
+    def curvature_holding(self, held: np.ndarray) -> np.ndarray:
+        """Curvatures (slices, 6, LANES) as last evaluated, but for limits and ropes held that were open."""
+        missed, curvature = self.missed(held), self.curvature
+        if missed.any():
+            curvature, first = curvature.copy(), slice(0, self.joints.slices)
+            curvature[first, :3] = np.where(missed, 1.0 / self.compliance[first], curvature[first, :3])
+        return curvature
+
+    def restoring_impulses(self, jacobian: np.ndarray, held: np.ndarray | None = None) -> np.ndarray:
         """J^T (lambda - estimate) (triples, 3) of joints, with Jacobians (entries, 9, LANES) that may be older: what
-        pulls them back to where they fit, and no more."""
+        pulls them back to where they fit, and no more.
+
+        held (slices, 3, LANES): rows that will push, none if not said. Limits and ropes that are open are led to where
+        they do; all others that are open stay so, for nothing in a matrix of open ones resists the impulse that they
+        lack, which would throw light bodies away."""
         joints, rows = self.joints, self.rows
         out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
         first = slice(0, joints.slices)
         gaps = self.hard[first] & (joints.blocks.per_reach + joints.blocks.per_range > 0)[:, None]
-        excess = np.where(gaps, self.impulse[first] - self.estimate, 0.0)
+        excess = np.where(gaps & self.pushing(self.impulse[first]), self.impulse[first] - self.estimate, 0.0)
+        if held is not None and (missed := self.missed(held)).any():
+            free = (self.target[first] - joints.rate) / self.compliance[first]
+            excess = np.where(missed, free - self.estimate, excess)
         self.device.rows.add_row_impulses(rows.start[: joints.slices + 1], rows.triples, jacobian, excess, out)
         return out
 

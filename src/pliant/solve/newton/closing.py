@@ -128,18 +128,27 @@ def followed(potential: Increment, system, start: Point, info: Info, lag: float,
     return Point(start.u, *potential.evaluate(start.u)), first
 
 
-def _restored(potential: Increment, system, u: np.ndarray) -> tuple[Point, int]:
-    """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took."""
-    pull = potential.row_potential.restoring_impulses(system.jacobian)
+def _restored(potential: Increment, system, u: np.ndarray, held: np.ndarray | None = None) -> tuple[Point, int]:
+    """Velocities from which the joints' gaps, as last evaluated, are taken to first order; and products it took. held
+    (slices, 3, LANES): rows of joints that will push."""
+    pull = potential.row_potential.restoring_impulses(system.jacobian, held)
     correction, products = system.solve(system.free * pull, RESTORING)
     return Point(new := u + correction, *potential.evaluate(new)), products
 
 
 def back_to_joints(
-    potential: Increment, system, new: Point, most: float, found: Direction, factor: float, assemble: Callable
+    potential: Increment,
+    system,
+    new: Point,
+    most: float,
+    found: Direction,
+    factor: float,
+    assemble: Callable,
+    held: np.ndarray | None,
 ) -> Point | None:
     """From the end of a part of Newton's step back to where joints fit, by solves with the same matrix, or where that
-    is slow and matrices are factorised with renewed ones; None if they do not lead to a value of at most `most`.
+    is slow and matrices are factorised with renewed ones; None if they do not lead to a value of at most `most`. held
+    (slices, 3, LANES): rows of joints that will push.
 
     Joints are curved: a straight step that is right to first order leaves them by its square, which stiff rows punish.
     A line search alone would then creep along (a second-order correction cures that; Nocedal and Wright, ch. 18.3).
@@ -155,6 +164,6 @@ def back_to_joints(
         if system.direct and potential.joint_energy > SLOWLY * before:
             assemble()
         before = potential.joint_energy
-        new, products = _restored(potential, system, new.u)
+        new, products = _restored(potential, system, new.u, held)
         found.products += products
     return new if np.isfinite(new.value) and new.value <= most else None

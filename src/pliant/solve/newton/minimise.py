@@ -1,5 +1,7 @@
 """Newton's method on a potential: projected Hessian, line search (S 4.4); for time steps and static balances."""
 
+from functools import partial
+
 import numpy as np
 
 from pliant.solve.info import Info
@@ -21,8 +23,9 @@ MOST_TRIALS = 30
 PARTS = (1.0, 0.25, 0.0625)
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
-# How often contacts are looked for where a step leads; one that has not found its own by then is too long.
-MOST_TOUCHES = 16
+# How often contacts are looked for where a step leads; one that has not found its own by then is too long, and so is
+# one that has looked for them so many times when its iterations end.
+MOST_TOUCHES, MANY_TOUCHES = 16, 4
 # How often they are looked for with soft bodies before that, and residuals, relative to the tolerance, with which.
 LOOSE_TOUCHES, LOOSELY_MET = 8, 5.0
 # Part of the tolerance that a converged step may penetrate by, relative to the size of what touches, where it is more
@@ -114,8 +117,7 @@ def minimise(
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
-                info.unsettled = touches == MOST_TOUCHES and not info.converged
-                if info.converged or info.unsettled:
+                if info.converged or touches == MOST_TOUCHES:
                     break
                 last, trend = None, Trend()
                 continue
@@ -131,6 +133,7 @@ def minimise(
         elif lags:
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
+    info.unsettled = touches >= MANY_TOUCHES and not info.converged
     return point.u, info
 
 
@@ -200,15 +203,17 @@ def _swept(
     return Point(u, *potential.evaluate(u))
 
 
-def assemble(potential: Increment, system, exact: bool, first: bool = False) -> None:
+def assemble(potential: Increment, system, exact: bool, first: bool = False, held: np.ndarray | None = None) -> None:
     """The Hessian at what was last evaluated.
 
-    exact: near the answer the Hessian is taken as it is, which converges faster. first: of a step.
+    exact: near the answer the Hessian is taken as it is, which converges faster. first: of a step. held (slices, 3,
+    LANES): rows of joints that count as if they pushed.
     """
     rows = potential.row_potential
     system.take(potential.element_terms(not exact))
     potential.assembled = potential.blocks()
-    system.assemble(potential.assembled, rows.rows, rows.curvature, potential.x if first else None)
+    curvature = rows.curvature if held is None else rows.curvature_holding(held)
+    system.assemble(potential.assembled, rows.rows, curvature, potential.x if first else None)
 
 
 def _fresh(system, residual: float, tolerance: float, kept: int) -> bool:
@@ -297,14 +302,15 @@ def _bent(
     none lowers the potential. What is right to first order leaves joints by its square: the way back is shorter from
     the end of a shorter step."""
     rows, estimate = potential.row_potential, potential.row_potential.estimate
-    now = found.impulse
+    now, held = found.impulse, rows.pushing(estimate) if system.direct else None
     for part in PARTS if system.direct else PARTS[:1]:
         if part < 1.0:
             trial = point.u + part * found.direction
-            rows.estimate = now + part * (estimate - now)
+            rows.estimate, held = now + part * (estimate - now), held & rows.pushing(now)
             new = Point(trial, *potential.evaluate(trial))
         most = point.value + SUFFICIENT * part * found.slope + allowance
-        bent = back_to_joints(potential, system, new, most, found, part, lambda: assemble(potential, system, False))
+        again = partial(assemble, potential, system, False, held=held)
+        bent = back_to_joints(potential, system, new, most, found, part, again, held)
         rows.estimate = estimate
         if bent is not None:
             return bent, part
