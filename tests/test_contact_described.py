@@ -26,6 +26,8 @@ OPTIONS = {
 }
 SOFT_OPTIONS = OPTIONS | dict.fromkeys(TORQUES)
 """Soft bodies refuse the torques."""
+SOLID_OPTIONS = OPTIONS | {"thickness": None}
+"""Solids refuse a thickness."""
 
 
 def add_beam(scene, **options):
@@ -73,7 +75,6 @@ def test_thickness_of_a_soft_body_is_bounded_by_its_mesh():
         "thickness of soft body 'other' must be at most 0.1 m, half of the smallest extent of its mesh, got 0.11"
     )
     assert [body.name for body in scene.bodies] == ["beam"]
-    assert scene.add_rigid(pl.Box((1, 1, 1)), mass=1, thickness=7).thickness == 7
     with pytest.raises(pl.SceneError, match=r"thickness of rigid body 'cube' must be at most 0\.5 m"):
         scene.add_rigid(cube(), mass=1, thickness=7, name="cube")
 
@@ -156,6 +157,47 @@ def test_bodies_inside_soft_ones_are_told_or_refused(what):
         inside_a_block(what, "refuse").simulate(dt=0.01)
     with pytest.warns(UserWarning, match=words):
         inside_a_block(what, "resolve").simulate(dt=0.01)
+
+
+def below_ground(what: str, overlaps: str, height: float) -> pl.Scene:
+    """Ground that rises along x and is turned about z, and something above its middle by a height [m]."""
+    scene = pl.Scene(overlaps=overlaps)
+    slope = np.linspace(-1, 1, 5)[:, None] + np.zeros(4)
+    half = np.sqrt(0.5)
+    scene.add_rigid(pl.Heightfield(slope, size=(2, 2)), static=True, rotation=(half, 0, 0, half), name="hill")
+    place = (0.1, 0.3, 0.3 + height)
+    if what == "soft":
+        mesh = pl.meshes.box((0.05, 0.05, 0.05), cells=1)
+        scene.add_soft(mesh, pl.Material.corotated(1e5, 0.3, 1000), position=place, name="low")
+    else:
+        scene.add_rigid(pl.Sphere(0.05), mass=1, position=place, name="low")
+    return scene
+
+
+@pytest.mark.parametrize("what", ["soft", "solid"])
+def test_bodies_below_ground_are_told_or_refused(what):
+    words = r"lie below heightfields at the start: 'low' with 'hill' near \(0\.1, 0\.3, 0\.1\)"
+    with pytest.raises(pl.SceneError, match=words):
+        below_ground(what, "refuse", -0.2).simulate(dt=0.01)
+    with pytest.warns(UserWarning, match=words):
+        below_ground(what, "resolve", -0.2).simulate(dt=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        below_ground(what, "refuse", 0.1).simulate(dt=0.01)
+
+
+def test_heights_above_ground_are_those_of_its_triangles():
+    heights = np.random.default_rng(0).normal(size=(4, 3))
+    ground = pl.Heightfield(heights, size=(3, 5))
+    corners = ground.surface.points[ground.surface.triangles]
+    assert ground.above(corners.mean(axis=1)) == pytest.approx(0, abs=1e-12)
+    assert ground.above(ground.surface.points - (0, 0, 1)) == pytest.approx(-1)
+    assert np.isinf(ground.above(np.array([[1.6, 0, -9.0]]))).all()
+
+
+def test_thickness_is_of_surfaces():
+    with pytest.raises(pl.SceneError, match=r"thickness is of soft bodies, .*; a Sphere touches at its surface"):
+        pl.Scene().add_rigid(pl.Sphere(0.1), mass=1, thickness=0.02)
 
 
 @pytest.mark.parametrize("what", ["ghost", "ignored"])
@@ -275,7 +317,7 @@ def test_the_tables_of_the_documentation_read(tmp_path):
 def said():
     """A scene that says everything there is to say about contact."""
     scene = pl.Scene(overlaps="refuse")
-    ball = scene.add_rigid(pl.Sphere(0.1), mass=1, name="ball", **OPTIONS)
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=1, name="ball", **SOLID_OPTIONS)
     beam = add_beam(scene, self_contact=False, **SOFT_OPTIONS)
     floor = scene.add_rigid(pl.Plane(), static=True, name="floor", group=0, mask=0)
     scene.contact(ball, floor, friction=1 / 3, restitution=0)
@@ -290,7 +332,7 @@ def test_all_of_it_round_trips(tmp_path):
     back = load(tmp_path / "a.toml")
     assert same(back, scene)
     assert back.overlaps == "refuse"
-    for name, options in (("ball", OPTIONS), ("beam", SOFT_OPTIONS)):
+    for name, options in (("ball", SOLID_OPTIONS), ("beam", SOFT_OPTIONS)):
         assert {key: getattr(back.find(name), key) for key in CONTACT_KEYS} == options
     assert back.find("beam").self_contact is False and back.find("floor").mask == 0
     rules = [(rule.a.name, rule.b.name, rule.collide, rule.friction, rule.restitution) for rule in back.contact_rules]
@@ -318,7 +360,7 @@ def test_same_sees_every_difference():
         lambda scene: setattr(scene, "overlaps", "resolve"),
         lambda scene: setattr(scene.find("beam"), "self_contact", True),
         lambda scene: scene._rules.popitem(),
-        *(lambda scene, key=key: scene.find("ball").put(**{key: None}) for key in OPTIONS),
+        *(lambda scene, key=key: scene.find("ball").put(**{key: None}) for key in OPTIONS if key != "thickness"),
     ]
     assert same(said(), said())
     for change in changes:

@@ -279,3 +279,18 @@ def test_what_the_kkt_system_has_no_place_for_is_refused():
             scene.simulate(dt=1 / 60, solver=pl.Mixed(system="kkt"))
     with pytest.raises(pl.SceneError, match="Mixed system"):
         pl.Mixed(system="other")
+
+
+@pytest.mark.parametrize("beside", ["nothing", "plane", "sphere"])
+def test_rigid_bodies_alone_move_as_with_newton(beside):
+    """Without contacts, joints and elements there is nothing to mix."""
+    scene = pl.Scene()
+    box = scene.add_rigid(pl.Box((1, 0.5, 0.2)), mass=1, position=(0, 0, 50), angular_velocity=(1, 2, 3))
+    if beside == "plane":
+        scene.add_rigid(pl.Plane(), static=True)
+    if beside == "sphere":
+        scene.add_rigid(pl.Sphere(1), mass=1, position=(9, 0, 0))
+    mixed, newton = (scene.simulate(dt=1 / 60, solver=solver).step(10) for solver in (pl.Mixed(), pl.Newton()))
+    for one, other in zip(mixed.pose(box), newton.pose(box)):
+        assert np.array_equal(one, other)
+    assert mixed.info.converged

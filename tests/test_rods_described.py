@@ -83,6 +83,61 @@ section = { circle = 0.1 }
         assert part in str(caught.value)
 
 
+def hung_by(b: str) -> str:
+    """A scene file of a ball and a rod of 5 points, and a joint that names b."""
+    return f"""
+format = 1
+[materials.steel]
+law = "linear"
+young = 2e11
+poisson = 0.3
+density = 7800.0
+[[rod]]
+name = "wire"
+points = [[0, 0, 0], [1, 0, 0]]
+segments = 4
+material = "steel"
+radius = 0.01
+[[rigid]]
+name = "ball"
+shape = {{ sphere = 0.1 }}
+mass = 1
+position = [0, 0, 1]
+[[joint]]
+type = "ball"
+a = "ball"
+b = "{b}"
+at = [0, 0, 0]
+"""
+
+
+def test_joints_hold_points_of_rods(tmp_path):
+    scene = pl.Scene()
+    wire = scene.add_rod([(0, 0, 0), (1, 0, 0)], pl.Material.linear(1e7, 0.3, 1000), 0.01, segments=4, name="wire")
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0, 0, 1))
+    with pytest.raises(pl.SceneError, match=r"a rope joint holds a point of a rod, not all of .*name it: rod\[0\]"):
+        scene.join(pl.Rope(ball, wire, at=((0, 0, 1), (0, 0, 0))))
+    for name, words in (("wire", "a point of a rod, not all of it"), ("wire.7", "the rod has no such point")):
+        path = tmp_path / "hung.toml"
+        path.write_text(hung_by(name))
+        with pytest.raises(pl.SceneError, match=rf'joint\[0\]\.b: "{name}" -> .*{words}; allowed: wire\.0 to wire\.4'):
+            pl.load(path)
+    path.write_text(hung_by("wire.4"))
+    pl.load(path).simulate(dt=0.01)
+
+
+def test_the_force_on_a_rod_is_that_on_its_points():
+    scene = pl.Scene()
+    material = pl.Material.linear(1e7, 0.3, 1000, damping=0.01)
+    wire = scene.add_rod([(0, 0, 0.02), (0.5, 0, 0.02)], material, 0.02, segments=5)
+    floor = scene.add_rigid(pl.Plane(), static=True)
+    sim = scene.simulate(dt=0.01).step(50)
+    force = sim.contact_force(wire, floor)
+    assert force == pytest.approx(sum(sim.contact_force(point, floor) for point in wire))
+    assert force[2] == pytest.approx(9.81 * 1000 * np.pi * 0.02**2 * 0.5, rel=0.01)
+    assert sim.contact_force(floor, wire) == pytest.approx(-force)
+
+
 def test_checkpoints_go_on_exactly(tmp_path):
     sim = full_scene().simulate(1 / 100).step(4)
     sim.checkpoint(tmp_path / "here.npz")

@@ -226,8 +226,8 @@ class Simulation(FieldReaders):
         return touching.contacts(self.model, self.state, self._things, self.dt)
 
     def contact_force(self, first, second) -> np.ndarray:
-        """Force (3,) [N], world axes, of the contacts of the last step on the first body by the second."""
-        things = [self._thing(body) for body in (first, second)]
+        """Force (3,) [N], world axes, of the contacts of the last step on the first body, or rod, by the second."""
+        things = [self._numbers(body) for body in (first, second)]
         return touching.contact_force(self.model, self.state, *things, self.dt)
 
     @property
@@ -235,11 +235,12 @@ class Simulation(FieldReaders):
         """Bodies as contacts count them."""
         return [*self.scene.soft_bodies, *self.scene.every_rigid]
 
-    def _thing(self, body) -> int:
-        """The number of a body among those."""
-        for index, own in enumerate(self._things):
-            if own is body:
-                return index
+    def _numbers(self, body) -> list[int]:
+        """The numbers of a body, or of all points of a rod, among those."""
+        rod = isinstance(body, Rod) and any(own is body for own in self.scene.rods)
+        wanted = {id(part) for part in (body if rod else (body,))}
+        if found := [index for index, own in enumerate(self._things) if id(own) in wanted]:
+            return found
         raise SceneError(f"{shown(body)} is no body of this simulation")
 
     def reaction(self, holder) -> np.ndarray:
@@ -274,7 +275,7 @@ class Simulation(FieldReaders):
 
     def set_motor(self, joint, coordinate: str | None = None, **changes) -> None:
         """Change what the motor of a joint does from now on in this simulation, and in its checkpoints: velocity, or
-        position, stiffness, damping; max_torque. The scene stays as it is."""
+        position, stiffness, damping; max_torque or max_force. The scene stays as it is."""
         place = self._joint(joint)
         number = joints.coordinate_number(self.model, place, coordinate)
         drive, name = joints.drive_number(self.model, place, number), self.model.joints.free.name[number]
@@ -316,7 +317,12 @@ class Simulation(FieldReaders):
 
     def save(self, path, **options) -> None:
         """Write the present state: .pvd or .vtu (ParaView), .png (picture), .obj, .stl or .ply (surfaces), .npz
-        (checkpoint)."""
+        (checkpoint).
+
+        Options of pictures: size (width, height) in pixels; color: "displacement", "speed", "strain", "stress",
+        "plastic_strain", "contact_pressure" or "none", from 0 to about the largest value; camera, a dict with eye and
+        target [m]; caption; joints=True, contacts=True to draw these. A dot marks where a joint holds on to the world.
+        """
         from pliant.output.save import save  # writers load when they are asked for
 
         save(self, path, **options)

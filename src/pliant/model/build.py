@@ -20,6 +20,7 @@ from pliant.rotations import matrix_quaternion, multiply_quaternions, rotation_m
 from pliant.scene.bodies import Rigid
 from pliant.scene.couplings import Attach
 from pliant.scene.scene import Scene
+from pliant.scene.shapes import Heightfield
 
 
 def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> tuple[Model, State]:
@@ -69,7 +70,12 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
     }
     state = first_state(x, v, *motion, **sizes)
     filled = [i for i, body in enumerate(softs) if isinstance(body.mesh, TetMesh) and body.collide]
-    check_overlaps(model, state, scene.overlaps == "refuse", filled)
+    grounds = {
+        len(softs) + i: body
+        for i, body in enumerate(scene.every_rigid)
+        if isinstance(body.shape, Heightfield) and body.collide
+    }
+    check_overlaps(model, state, scene.overlaps == "refuse", filled, grounds)
     return model, state
 
 

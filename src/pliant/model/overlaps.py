@@ -7,6 +7,8 @@ import numpy as np
 from pliant.collide.intersections import CROSSING, inside, intersections
 from pliant.errors import SceneError
 from pliant.kernels.shapes import MESH
+from pliant.rotations import rotation_matrix
+from pliant.scene.bodies import Rigid
 
 # Penetrations up to this part of a body's size are no overlap.
 LITTLE = 1e-3
@@ -14,19 +16,21 @@ LITTLE = 1e-3
 MOST_LISTED = 8
 
 
-def check_overlaps(model, state, refuse: bool, filled: list[int]) -> None:
+def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[int, Rigid]) -> None:
     """Raise if surfaces of soft bodies or meshes pass through each other, and, to `refuse`, if rigid bodies overlap or
-    bodies lie inside soft ones, of which those are `filled`; otherwise say what does."""
+    bodies lie inside soft ones, of which those are `filled`, or below heightfields, `grounds` by their numbers as
+    things; otherwise say what does."""
     crossing = _crossing_surfaces(model, state, exact=True)
     if crossing:
         raise SceneError(
             f"surfaces that pass through each other at the start: {_listed(model, crossing)}. Contacts cannot tell "
             f"their sides; move them apart, or let them not collide (scene.ignore_contact, self_contact=False)"
         )
-    swallowed = _swallowed(model, state, filled)
-    found = model.colliders.contacts(state, 0.0) if refuse or swallowed else None
-    if swallowed:
-        _tell_swallowed(model, swallowed, found, refuse)
+    swallowed, buried = _swallowed(model, state, filled), _buried(model, state, grounds)
+    found = model.colliders.contacts(state, 0.0) if refuse or swallowed or buried else None
+    for what, pairs in (("inside soft ones", swallowed), ("below heightfields", buried)):
+        if pairs:
+            _tell_swallowed(model, what, pairs, found, refuse)
     if not refuse:
         return
     sizes = model.colliders.slack[found.thing].max(axis=1, initial=0.0)
@@ -58,6 +62,21 @@ def _swallowed(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndar
     return found
 
 
+def _buried(model, state, grounds: dict[int, Rigid]) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of things and heightfields that may touch, of which a point of the first lies below the second, and that
+    point [m]."""
+    colliders, found = model.colliders, {}
+    if not grounds or not np.all(np.isfinite(state.x)):
+        return found
+    things, points = _samples(model, colliders.meshed.places(state), state)
+    for ground, body in grounds.items():
+        own = (points - np.array(body.position)) @ rotation_matrix(body.rotation)
+        below = (body.shape.above(own) < 0) & (things != ground)
+        below[below] = colliders.things.may_touch(np.full(int(below.sum()), ground), things[below])
+        found.update({(int(k), ground): p for k, p in zip(things[below], points[below])})
+    return found
+
+
 def _samples(model, x: np.ndarray, state) -> tuple[np.ndarray, np.ndarray]:
     """Things (k,), planes apart, and a point (k, 3) [m] of each, of surfaces at x (p, 3) a vertex."""
     solids, softs = model.colliders.solids, len(model.soft_names)
@@ -66,14 +85,15 @@ def _samples(model, x: np.ndarray, state) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([own, softs + rigid]), np.concatenate([x[first], state.body_position[rigid]])
 
 
-def _tell_swallowed(model, swallowed: dict, found, refuse: bool) -> None:
-    """Refuse or tell what lies wholly inside soft bodies: of a solid that reaches out of one, there are contacts."""
+def _tell_swallowed(model, what: str, swallowed: dict, found, refuse: bool) -> None:
+    """Refuse or tell what lies wholly inside soft bodies or below ground, as `what` says: of a solid that reaches out,
+    there are contacts."""
     out = {tuple(sorted(pair)) for pair in found.thing[found.gap < 0.0].tolist()}
     within = {pair: place for pair, place in swallowed.items() if tuple(sorted(pair)) not in out}
     if not within:
         return
     words = (
-        f"bodies that lie inside soft ones at the start: {_listed(model, within)}. Contacts act at surfaces and part "
+        f"bodies that lie {what} at the start: {_listed(model, within)}. Contacts act at surfaces and part "
         f"them no more; move them apart, or let them not collide (scene.ignore_contact)"
     )
     if refuse:

@@ -28,6 +28,7 @@ class RunLog:
     converged: list[bool] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
     residual: float = 0.0
+    imbalances: list[float] = field(default_factory=list)
     error: str | None = None
     interrupted: bool = False
     files: list[Path] = field(default_factory=list)
@@ -42,6 +43,7 @@ class RunLog:
         self.converged.append(info.converged)
         self.held.update(info.held)
         self.residual = max(self.residual, float(info.residual))
+        self.imbalances.append(float(info.imbalance))
 
     def summary(self) -> dict:
         """Sizes, times, iterations and energies as plain numbers, for people and for JSON.
@@ -75,6 +77,7 @@ class RunLog:
             "iterations": float(np.mean(self.iterations)) if steps else 0.0,
             "max_iterations": max(self.iterations, default=0),
             "residual": self.residual,
+            "imbalance": float(np.median(self.imbalances)) if steps else 0.0,
             "steps_not_converged": steps - sum(self.converged),
             "held_back": sorted(self.held),
             "energy": asdict(energy),
@@ -95,7 +98,8 @@ class RunLog:
             f"time        {s['ms_per_step']:.3g} ms per step (median; slowest {s['max_ms_per_step']:.3g}), "
             f"{s['elapsed_s']:.3g} s in all, {s['real_time_factor']:.3g} x real time",
             f"solver      {s['solver']}, {s['precision']}: {s['iterations']:.0f} iterations per step "
-            f"(at most {s['max_iterations']}), largest residual {s['residual']:.1e}",
+            f"(at most {s['max_iterations']}), largest residual {s['residual']:.1e}, imbalance {s['imbalance']:.1e} "
+            f"(median)",
             f"energy      kinetic {energy['kinetic']:.4g} J, elastic {energy['elastic']:.4g} J, "
             f"gravitational {energy['gravitational']:.4g} J, joints {energy['joints']:.4g} J",
         ]

@@ -52,11 +52,11 @@ def contacts(model, state, bodies: list, h: float) -> ContactReport:
     return ContactReport(pairs, *where, forces / h, sticking, impulse)
 
 
-def contact_force(model, state, first: int, second: int, h: float) -> np.ndarray:
-    """Force (3,) [N] of thing `second` on thing `first` in the last step of h [s]."""
+def contact_force(model, state, first: list[int], second: list[int], h: float) -> np.ndarray:
+    """Force (3,) [N] of things `second` on things `first` in the last step of h [s]."""
     kept = state.impulses
     forces = np.empty_like(kept.contacts)
     model.device.contacts.contact_forces(kept.contact_normal, kept.contacts, forces)
-    same = (kept.contact_thing == (first, second)).all(axis=1)
-    other = (kept.contact_thing == (second, first)).all(axis=1)
+    one, two = np.isin(kept.contact_thing, first), np.isin(kept.contact_thing, second)
+    same, other = one[:, 0] & two[:, 1], two[:, 0] & one[:, 1]
     return (forces[same].sum(axis=0) - forces[other].sum(axis=0)) / h

@@ -295,6 +295,9 @@ class Rigid(Placement):
         self.mass = optional_number(self.mass, "mass", low=0, open_low=True)
         self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)
         self._check_mass()
+        if self.thickness is not None and not hasattr(self.shape, "surface"):
+            kind = type(self.shape).__name__
+            raise SceneError(f"thickness is of soft bodies, meshes and heightfields; a {kind} touches at its surface")
         if isinstance(self.shape, Mesh) and self.thickness is not None:
             check_thickness(
                 self.thickness, self.shape.surface.points, f"rigid body {self.name!r}" if self.name else "a mesh"

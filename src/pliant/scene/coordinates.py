@@ -47,11 +47,13 @@ class Motor:
 
     def changed(self, changes: dict) -> "Motor":
         """This motor with other numbers; a new target takes the place of the old."""
-        names = ("velocity", "position", "stiffness", "damping", "max_torque")
+        names = ("velocity", "position", "stiffness", "damping", "max_torque", "max_force")
         numbers = {name: getattr(self, name) for name in names}
         instance(changes, "changes", dict, "a dict of names and numbers")
         if wrong := set(changes) - set(names):
             raise SceneError(f"a motor has {', '.join(names)}, but no {', '.join(sorted(map(str, wrong)))}")
+        if "max_force" in changes:
+            numbers["max_torque"] = inf
         if changes.get("velocity") is not None:
             numbers |= {"position": None, "stiffness": None, "damping": 0.0}
         if changes.get("position") is not None:

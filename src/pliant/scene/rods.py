@@ -48,6 +48,8 @@ class RodPoint(Rigid):
         or a function of time."""
         velocity = vector_or_function(velocity, "clamp velocity")
         angular_velocity = vector_or_function(angular_velocity, "clamp angular_velocity")
+        if self.static and not (self.velocity == velocity and self.angular_velocity == angular_velocity):
+            raise SceneError(f"{self!r} is clamped already, and moves otherwise")
         self.put(velocity=velocity, angular_velocity=angular_velocity, static=True)
 
 
@@ -100,6 +102,11 @@ class Rod(Placement):
         for key in NOT_OF_RODS:
             if getattr(self, key) is not None:
                 raise SceneError(f"{key} is not available for rods")
+
+    @property
+    def point_names(self) -> str:
+        """The names of its points in words."""
+        return f"{self.name}.0 to {self.name}.{len(self) - 1}"
 
     def __len__(self) -> int:
         return len(self.points)

@@ -149,6 +149,8 @@ class Scene(Sealed):
         for side in joint.things:
             if side is not world and not self._has(side):
                 raise SceneError(f"a joint names {shown(side)}, which is not in this scene (nor pliant.world)")
+            if isinstance(side, Rod):
+                raise SceneError(f"a {joint.kind} joint holds a point of a rod, not all of {side!r}; name it: rod[0]")
         self._check_nodes(joint)
         if joint.name is None:
             joint.name = _free_name("joint", len(self.joints), self._joint_names)

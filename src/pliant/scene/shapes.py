@@ -225,6 +225,17 @@ class Heightfield:
         points = np.column_stack([x.ravel(), y.ravel(), self.heights.ravel()])
         return TriMesh.trusted(points, np.stack([lower, upper], axis=1).reshape(-1, 3))
 
+    def above(self, points: np.ndarray) -> np.ndarray:
+        """Heights (k,) [m] of points (k, 3) above the ground, negative below it; infinite outside its rectangle."""
+        last = np.array(self.heights.shape) - 1
+        place = (points[:, :2] / self.size + 0.5) * last
+        cell = np.clip(place.astype(np.int64), 0, last - 1)
+        (u, v), (i, j), z = (place - cell).T, cell.T, self.heights
+        along = np.where(u >= v, z[i + 1, j] - z[i, j], z[i + 1, j + 1] - z[i, j + 1])
+        across = np.where(u >= v, z[i + 1, j + 1] - z[i + 1, j], z[i, j + 1] - z[i, j])
+        outside = ((place < 0) | (place > last)).any(axis=1)
+        return np.where(outside, np.inf, points[:, 2] - (z[i, j] + u * along + v * across))
+
 
 def _checked_heights(value) -> np.ndarray:
     """Heights as an array of their own that nobody writes to."""

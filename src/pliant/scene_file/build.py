@@ -14,6 +14,7 @@ from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.joint_options import world
 from pliant.scene.materials import Material, Plasticity
+from pliant.scene.rods import Rod
 from pliant.scene.scene import Keyframes, Scene
 from pliant.scene_file.build_cloth import ClothBuilder
 from pliant.scene_file.build_joints import JointBuilder, given, make_selection
@@ -332,7 +333,14 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
             self.failed.add(str(entry.get("name")))
 
     def _side(self, name: str, path: KeyPath) -> Any:
-        return world if name == world.name else self._body(name, path, world.name)
+        """What a joint holds on to; None where that is wrong, which is noted."""
+        found = world if name == world.name else self._body(name, path, world.name)
+        if isinstance(found, Rod):
+            self.problems.add(
+                path, name, f"a joint holds a point of a rod, not all of it; allowed: {found.point_names}"
+            )
+            return None
+        return found
 
     def _body(self, name: str, path: KeyPath, *besides: str) -> Soft | Rigid | None:
         """The body of that name; None where there is none, which is noted. besides: what else the name may be."""
@@ -340,6 +348,8 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
             return body
         if name not in self.failed and self.problems.full:
             self.problems.add(path, name, "no body has this name")
+        elif isinstance(rod := self.scene.named(name.rpartition(".")[0]), Rod):
+            self.problems.add(path, name, f"the rod has no such point; allowed: {rod.point_names}")
         elif name not in self.failed:
             names = [body.name for body in self.scene.bodies[:MOST_WORDS]]
             some = sorted(self.failed - {"None"})[:MOST_WORDS] if len(self.failed) <= MOST_WORDS else []

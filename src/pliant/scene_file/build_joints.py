@@ -93,7 +93,7 @@ class JointBuilder:
         return Coordinate()
 
     def _motor(self, table: Table, entry: dict, path: KeyPath) -> Motor | None:
-        options = given(table, "velocity", "position", "stiffness", "damping", "max_torque")
+        options = given(table, "velocity", "position", "stiffness", "damping", "max_torque", "max_force")
         for key in {"velocity", "position"} & set(options):
             options[key] = self._moving(options[key], entry[key], (*path, key))
         with self.problems.collect(path, entry):

@@ -34,6 +34,7 @@ class MotorTable(Table):
     stiffness: Positive = None
     damping: NonNegative = None
     max_torque: Positive = None
+    max_force: Positive = None
 
 
 class CoordinateTable(Table):

@@ -172,7 +172,7 @@ class MixedSolver(NewtonSolver):
             self._assemble(potential)
         gradient *= self.system.free
         # without rows factors are the whole matrix
-        solve = self.system.roughly_solve if self.system.factors else self.system.solve
+        solve = self.system.roughly_solve if self.system.factors is not None else self.system.solve
         change, products = solve(-gradient, self._forcing())
         info.iterations += products
         info.newton_iterations += 1

@@ -92,7 +92,8 @@ def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> 
     stored = _elastic(model, potential, problem.state.x + h * u[: model.node_count])
     of_groups = [np.bincount(groups, values) for values in (budget, moving, stored)]
     left = np.maximum(of_groups[0] - of_groups[2], 0.0)
-    part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
+    with np.errstate(over="ignore"):  # next to nothing moves
+        part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
     return np.where(of_groups[1] + of_groups[2] > (1 + GAIN) * of_groups[0], part, 1.0)[groups]
 
 
