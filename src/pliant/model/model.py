@@ -77,6 +77,7 @@ class Model:
     joints: JointBlocks
     joint_names: list[str]
     fragile: dict  # joint -> force [N] and torque [N m] at which it breaks, and whether node by node
+    bounce: np.ndarray | None = None  # (t,) part of their restitution that things have in this step; None: all
 
     def during(self, state, time: float) -> "Model":
         """This model as it is at a state and a time [s]: with joints whose lengths move or that broke, and without

@@ -33,6 +33,8 @@ def fill(
     start, slice_, lane = layout(width)
     rows = Rows.empty(start)
     friction, restitution = model.colliders.things.coefficients(contacts.thing)
+    if model.bounce is not None:
+        restitution = restitution * model.bounce[contacts.thing].min(axis=1)
     threshold = 2 * h * model.acceleration_bound
     sides = (contacts.node, contacts.weight, contacts.body, moving)
     geometry = (contacts.point, contacts.normal, contacts.gap, allowed)

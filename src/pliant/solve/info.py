@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from math import nan
 
+import numpy as np
+
 
 @dataclass
 class Info:
@@ -22,9 +24,9 @@ class Info:
 
     parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
     joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
-    steps may find theirs. held: bodies that a step which did not converge would have led into or through others, and
-    that went only a share of their way (stepping.held). Then work is the sum over all parts, and the step is as
-    good as the worst of them.
+    steps may find theirs; gaining: things to which impacts that bounce would give energy (stepping.bouncing). held:
+    bodies that a step which did not converge would have led into or through others, and that went only a share of
+    their way (stepping.held). Then work is the sum over all parts, and the step is as good as the worst of them.
     """
 
     solver: str = ""
@@ -44,6 +46,7 @@ class Info:
     parts: int = 1
     straying: float = 0.0
     unsettled: bool = False
+    gaining: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     misfit: float = nan
     tangled: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)

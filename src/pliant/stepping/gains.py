@@ -85,10 +85,10 @@ def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> 
     elastic, than outer forces alone give them, where velocities u (triples, 3) lead; 1 where these do."""
     model, h = problem.model, problem.h
     potential = ElementPotential.of(model.elements, problem.state)
-    budget = _kinetic_of_things(problem, problem.prediction.u) + _elastic(model, potential, problem.state.x)
+    budget = kinetic_of_things(problem, problem.prediction.u) + _elastic(model, potential, problem.state.x)
     potential.take_plastic(problem.rows.elements.plastic)
     potential.take_laws(tangled)
-    moving = _kinetic_of_things(problem, u)
+    moving = kinetic_of_things(problem, u)
     stored = _elastic(model, potential, problem.state.x + h * u[: model.node_count])
     of_groups = [np.bincount(groups, values) for values in (budget, moving, stored)]
     left = np.maximum(of_groups[0] - of_groups[2], 0.0)
@@ -106,7 +106,7 @@ def _elastic(model, potential: ElementPotential, x: np.ndarray) -> np.ndarray:
     return out
 
 
-def _kinetic_of_things(problem: Problem, u: np.ndarray) -> np.ndarray:
+def kinetic_of_things(problem: Problem, u: np.ndarray) -> np.ndarray:
     """Energies (t,) [J] of velocities u (triples, 3) of what moves freely."""
     model, free = problem.model, problem.model.free_triples * u
     energy = 0.5 * np.einsum("ki,kij,kj->k", free, problem.mass, free)

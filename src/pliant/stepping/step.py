@@ -18,6 +18,7 @@ from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.solve.residual import residual
 from pliant.stepping.apart import kept_apart
+from pliant.stepping.bouncing import bouncing_less, gaining
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.gains import without_gains
 from pliant.stepping.held import held_back
@@ -40,7 +41,7 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 def attempt(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided; a SolverError where its numbers grow beyond all bounds."""
     try:
-        return advance(model, state, solver, h)
+        return bouncing_less(advance, model, state, solver, h)
     except NO_NUMBERS as error:
         raise SolverError(
             f"step {state.step + 1} (t = {state.time:g} s): its numbers cannot be computed with ({error}); the state "
@@ -139,6 +140,7 @@ def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> I
     clock.lap("measure")
     info = solution.info
     info.converged, info.imbalance = info.converged and imbalance <= IMBALANCE, imbalance
+    info.gaining = gaining(problem, solution)
     info.contacts, info.timings = len(problem.rows.contacts), clock.laps
     return info
 
