@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.criteria import CLOSED, StepCriterion
+from pliant.solve.newton.criteria import CLOSED, LARGEST_IMBALANCE, StepCriterion
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT
 from pliant.solve.newton.point import Direction, Point
@@ -18,6 +18,8 @@ MOST_BALANCING, BALANCING = 2, 0.2
 HELPING = 0.7
 # Renewals of what lags behind with one matrix; and the part of the lag that a slow one leaves.
 MOST_RENEWALS, SLOW_RENEWAL = 6, 0.5
+# The part of the largest imbalance that they aim at.
+AIM = 0.5
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
@@ -103,6 +105,19 @@ def balanced(
         found = criterion.found
     rows.estimate = estimate
     return Point(point.u, *potential.evaluate(point.u)), False
+
+
+def balanced_by_contacts(
+    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float, lag: float
+) -> tuple[Point, bool]:
+    """The same where it is contacts of rods, which lag behind by an energy `lag` [J], that are not in balance yet: they
+    are renewed and met, as often as it takes if their impulses err as the root of that energy."""
+    patient = info.newton_iterations > PATIENCE
+    if criterion.fits(point.u, info, tolerance, patient):
+        return point, True
+    little = lag * (AIM * LARGEST_IMBALANCE / criterion.found) ** 2
+    point, left = followed(potential, system, point, info, lag, little)
+    return point, left < lag and criterion.fits(point.u, info, tolerance, patient)
 
 
 def followed(potential: Increment, system, start: Point, info: Info, lag: float, little: float) -> tuple[Point, float]:

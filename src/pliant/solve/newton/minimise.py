@@ -3,7 +3,15 @@
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted, followed
+from pliant.solve.newton.closing import (
+    PATIENCE,
+    back_to_joints,
+    balanced,
+    balanced_by_contacts,
+    closed,
+    fitted,
+    followed,
+)
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -33,8 +41,9 @@ OF_TOLERANCE = 0.07
 SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
-# Part of the square of the tolerance to which contacts that lag behind are brought by foresight.
-AIM = 0.1
+# Part of the square of the tolerance to which contacts that lag behind are brought by foresight; and with rods, whose
+# light ends are out of balance by far more than the energy of what lags says.
+AIM, AIM_OF_RODS = 0.1, 1e-2
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # Lag, as a residual relative to the tolerance, down to which it is followed with one matrix.
@@ -110,7 +119,11 @@ def minimise(
         if info.residual <= tolerance and whole:
             shut = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
             point, next_one = shut, next_one if shut is point else None
-            point, fits = balanced(potential, system, criterion, point, info, tolerance, next_one)
+            ends = (potential, system, criterion, point, info, tolerance)
+            if lag > left and potential.elements.elements.on_bodies and not rows.joints.slices:
+                point, fits = balanced_by_contacts(*ends, lag)
+            else:
+                point, fits = balanced(*ends, next_one)
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
@@ -141,7 +154,8 @@ def _enough(
     steps are held by them, which are far from what a direction foresees. scale: that of the motion, where known."""
     if criterion.held or not foreseeable(potential):
         return np.inf
-    return AIM * tolerance**2 * (criterion.scale(point.u) if scale is None else scale)
+    aim = AIM_OF_RODS if potential.elements.elements.on_bodies else AIM
+    return aim * tolerance**2 * (criterion.scale(point.u) if scale is None else scale)
 
 
 def _met(
