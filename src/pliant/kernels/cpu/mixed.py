@@ -13,6 +13,7 @@ from pliant.formulas.matrix3 import (
     multiply,
     multiply_transpose,
     positive_inverse,
+    rotate_symmetric_diagonal,
     symmetric_multiply_vector,
     transpose_multiply,
 )
@@ -307,6 +308,24 @@ def seen_stretches(deformation, rotation, share, before, stretch_out, misfit_out
             )
             store9(stretch_out, at, 0, lane, s)
             back = multiply(r, s)
+            for k in range(9):
+                worst = max(worst, abs(back[k] - f[k]))
+        misfit_out[at] = worst
+
+
+@parallel_kernel
+def settle_stretches(deformation, rotation, frames_inout, stretch_out, misfit_out):
+    """Stretches S = V s V^T (points, 9, LANES) of F = U s V^T, by frames (points, 21, LANES: U, s, V), which become those
+    of S; misfits (points,): the largest entry of R S - F with rotations R (points, 9, LANES)."""
+    for at in prange(deformation.shape[0]):
+        worst = 0.0
+        for lane in range(LANES):
+            s, v = load3(frames_inout, at, 9, lane), load9_from(frames_inout, at, 12, lane)
+            a = rotate_symmetric_diagonal(v, s)
+            stretch = (a[0], a[5], a[4], a[5], a[1], a[3], a[4], a[3], a[2])
+            store9(stretch_out, at, 0, lane, stretch)
+            store9(frames_inout, at, 0, lane, v)
+            back, f = multiply(load9(rotation, at, lane), stretch), load9(deformation, at, lane)
             for k in range(9):
                 worst = max(worst, abs(back[k] - f[k]))
         misfit_out[at] = worst
