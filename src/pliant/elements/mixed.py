@@ -90,8 +90,8 @@ class MixedPotential(ElementPotential):
         return max((own.settle(x, self.gradients[i], self.laws[i]) for i, own in self._expanded()), default=0.0)
 
     def settled_forces(self, x: np.ndarray) -> np.ndarray:
-        """Forces (n, 3) [N] by the laws themselves at positions x (n, 3), where stretches settled last, with the sign of
-        a gradient."""
+        """Forces (n, 3) [N] by the laws themselves, with the sign of a gradient, at positions x (n, 3), where stretches
+        settled last."""
         for i, own in enumerate(self.expansions):
             if own is None:
                 super()._evaluate_set(i, x)

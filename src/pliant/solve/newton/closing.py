@@ -81,13 +81,20 @@ def balanced(
     info: Info,
     tolerance: float,
     correction: np.ndarray | None = None,
+    lag: float = 0.0,
 ) -> tuple[Point, bool]:
     """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
     matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
-    joints or helps nothing is taken back. correction (triples, 3): the first of them, where it is known."""
+    joints or helps nothing is taken back. correction (triples, 3): the first of them, where it is known. lag: energy
+    [J] by which contacts lag behind, where that is most of what is left: of rods they are renewed and met instead."""
     rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
     if criterion.fits(point.u, info, tolerance, patient):
         return point, True
+    if lag > 0.0 and potential.elements.elements.on_bodies and not rows.joints.slices:
+        # their impulses err as the root of that energy
+        little = lag * (AIM * LARGEST_IMBALANCE / criterion.found) ** 2
+        point, left = followed(potential, system, point, info, lag, little)
+        return point, left < lag and criterion.fits(point.u, info, tolerance, patient)
     gap, estimate, found = rows.largest_gap(), rows.estimate, criterion.found
     for _ in range(0 if potential.following else MOST_BALANCING):
         if correction is None:
@@ -105,19 +112,6 @@ def balanced(
         found = criterion.found
     rows.estimate = estimate
     return Point(point.u, *potential.evaluate(point.u)), False
-
-
-def balanced_by_contacts(
-    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, tolerance: float, lag: float
-) -> tuple[Point, bool]:
-    """The same where it is contacts of rods, which lag behind by an energy `lag` [J], that are not in balance yet: they
-    are renewed and met, as often as it takes if their impulses err as the root of that energy."""
-    patient = info.newton_iterations > PATIENCE
-    if criterion.fits(point.u, info, tolerance, patient):
-        return point, True
-    little = lag * (AIM * LARGEST_IMBALANCE / criterion.found) ** 2
-    point, left = followed(potential, system, point, info, lag, little)
-    return point, left < lag and criterion.fits(point.u, info, tolerance, patient)
 
 
 def followed(potential: Increment, system, start: Point, info: Info, lag: float, little: float) -> tuple[Point, float]:

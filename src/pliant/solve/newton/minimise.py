@@ -3,15 +3,7 @@
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.closing import (
-    PATIENCE,
-    back_to_joints,
-    balanced,
-    balanced_by_contacts,
-    closed,
-    fitted,
-    followed,
-)
+from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted, followed
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -119,11 +111,8 @@ def minimise(
         if info.residual <= tolerance and whole:
             shut = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
             point, next_one = shut, next_one if shut is point else None
-            ends = (potential, system, criterion, point, info, tolerance)
-            if lag > left and potential.elements.elements.on_bodies and not rows.joints.slices:
-                point, fits = balanced_by_contacts(*ends, lag)
-            else:
-                point, fits = balanced(*ends, next_one)
+            lagging = lag if lag > left else 0.0
+            point, fits = balanced(potential, system, criterion, point, info, tolerance, next_one, lagging)
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
