@@ -136,7 +136,7 @@ class Stages:
             (solver.system, ("take", "assemble"), "assembly"),
             (solver.system, ("solve", "roughly_solve"), "solve"),
             (solver.elements, ("terms",), "assembly"),
-            (solver.elements, ("turn", "follow", "expand", "take"), "local"),
+            (solver.elements, ("turn", "settle", "follow", "expand", "take"), "local"),
         ):
             for name in names:
                 setattr(owner, name, self._timed(getattr(owner, name), stage))
