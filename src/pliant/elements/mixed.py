@@ -31,6 +31,9 @@ class MixedPotential(ElementPotential):
         self.quadratic = all(own is not None for own in self.expansions)
         self.alternates = any(own is not None for own in self.expansions)  # or nothing does with the positions
         self.fitted = None  # the positions (n, 3) that were last turned to, until they are evaluated
+        # whether stretches may settle where positions lead, and the laws' forces are known there
+        volumes = all(own is None or isinstance(own, PointExpansion) for own in self.expansions)
+        self.settles = self.alternates and volumes and not (elements.damped or elements.on_bodies)
 
     def _expanded(self):
         for i, expansion in enumerate(self.expansions):
@@ -80,6 +83,22 @@ class MixedPotential(ElementPotential):
         """Let stretches go a part of the way from those kept to where positions x (n, 3) lead, dS = H^-1 (W^T l - g),
         which is the symmetric part of R^T F - S; the largest entry of R S - F that is left."""
         return max((own.follow(x, self.gradients[i], share) for i, own in self._expanded()), default=0.0)
+
+    def settle(self, x: np.ndarray) -> float:
+        """Let stretches be those at positions x (n, 3), and expand at them: what `follow` and `expand` do but for the
+        square of the misfit, with the law asked at F itself, once for both; the largest entry of R S - F."""
+        return max((own.settle(x, self.gradients[i], self.laws[i]) for i, own in self._expanded()), default=0.0)
+
+    def settled_forces(self, x: np.ndarray) -> np.ndarray:
+        """Forces (n, 3) [N] by the laws themselves, with the sign of a gradient, at positions x (n, 3), where stretches
+        settled last."""
+        for i, own in enumerate(self.expansions):
+            if own is None:
+                super()._evaluate_set(i, x)
+            else:
+                own.scatter(self.gradients[i], self.slots)
+        self.fitted = None
+        return self._gathered()
 
     def finite(self) -> bool:
         """Whether the law has an energy at all stretches, as last expanded."""

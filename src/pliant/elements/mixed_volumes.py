@@ -49,12 +49,28 @@ class PointExpansion:
 
     def expand(self, laws: list) -> None:
         """Energy, stress and moduli of the law at the stretches."""
+        self._ask(laws, self.stretch)
+
+    def _ask(self, laws: list, deformation: np.ndarray) -> None:
+        """Energy, stress and moduli of the law at deformation gradients (points, 9, LANES), in their frames."""
         share, volume = self.own.kind.points, self.own.volume
         for law in laws:
             groups = (law.first * share, law.last * share)
-            law.evaluate_points(law.law, *groups, self.stretch, volume, self.frames, self.energy, self.stress)
+            law.evaluate_points(law.law, *groups, deformation, volume, self.frames, self.energy, self.stress)
             law.moduli(law.law, *groups, self.frames, volume, True, self.moduli)
         self.kernels.principal_stresses(self.frames, self.stress, volume, self.moduli, self.principal)
+
+    def settle(self, x: np.ndarray, gradients: np.ndarray, laws: list) -> float:
+        """Take the stretches at positions x (n, 3), and expand there: the law is asked at F, and its stress is that of
+        the element itself. The misfit that is left."""
+        f = self._deform(x, gradients)
+        self._ask(laws, f)
+        self.kernels.settle_stretches(f, self.rotation, self.frames, self.stretch, self.misfit)
+        return float(self.misfit.max(initial=0.0))
+
+    def scatter(self, gradients: np.ndarray, slots: np.ndarray) -> None:
+        """The gradient of the law's energy into the slots, where stretches settled."""
+        self.own.device.quadratic.scatter_points(self.stress, gradients, False, self.own.own_slots(slots))
 
     def pace(self, h: float) -> None:
         """Take steps of length h [s]."""
@@ -120,6 +136,10 @@ class TetExpansion(PointExpansion):
             return
         found = (self.rotation, self.ages, space.energy, self.own.own_slots(slots))
         self.kernels.fit_tets(x, self.own.nodes, gradients, *self.expansion, foresee, self.assembled, *found)
+
+    def scatter(self, gradients: np.ndarray, slots: np.ndarray) -> None:
+        """The gradient of the law's energy into the slots, where stretches settled."""
+        self.kernels.scatter_tets(self.stress, gradients, self.own.own_slots(slots))
 
     def evaluate(self, x: np.ndarray, gradients: np.ndarray, space: Space, slots: np.ndarray) -> None:
         """Energies of the quadratic into the space, its gradient into the slots."""

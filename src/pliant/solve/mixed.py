@@ -57,6 +57,7 @@ class MixedSolver(NewtonSolver):
         self.coarse = False  # and a coarse level of its preconditioner
         self.law = None  # the elements' potential by their laws, made when it is first asked
         self.expanded = None  # the stretches (point groups, 9, LANES) at which the laws of bodies were expanded
+        self.settled = None  # the positions (n, 3) where stretches settled, if they did
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of a step, impulses, and what it took."""
@@ -90,17 +91,28 @@ class MixedSolver(NewtonSolver):
 
     def _law_forces(self, problem: Problem, solution: Solution) -> np.ndarray:
         """What elements pull at nodes with (n, 3) [N] by the law itself, not by its expansion."""
+        ends = problem.state.x + problem.h * solution.u[: problem.model.node_count]
+        if self.settled is not None and np.array_equal(self.settled, ends):
+            return self.elements.settled_forces(ends)
         if self.law is None or self.law.elements is not problem.model.elements:
             self.law = ElementPotential(problem.model.elements, problem.model.node_count)
         return implicit_forces(self.law, problem, solution)
 
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
-        """Start from stretches (point groups, 9, LANES), or from those that there are."""
+        """Start from stretches (point groups, 9, LANES), or from those that there are. Those that had settled do so
+        again, so that a step that resumes is the same to the last bit."""
         self.assembled = self.coarse = False
-        self.elements.pace(potential.h)
-        if stretch is None or stretch is not self.expanded or potential.tangled.any():
-            self.elements.take(stretch, potential.x)
-            self.elements.expand()
+        elements, settled, self.settled = self.elements, self.settled, None
+        elements.pace(potential.h)
+        here = settled is None or np.array_equal(settled, potential.x)
+        if stretch is not None and stretch is self.expanded and here and not potential.tangled.any():
+            return
+        if stretch is not None and elements.settles:
+            elements.settle(potential.x)
+            if np.array_equal(elements.stretches(), stretch):
+                return
+        elements.take(stretch, potential.x)
+        elements.expand()
 
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
@@ -146,6 +158,12 @@ class MixedSolver(NewtonSolver):
         u = self._touched(potential, criterion, u, info)
         ends, share = self._ends(potential, u), 1.0
         elements.keep()
+        self.settled = ends if elements.settles and options.rotation == "polar" and not self.kkt else None
+        if self.settled is not None:
+            info.misfit = elements.settle(ends)
+            if elements.finite():
+                return u, first
+            self.settled = None
         while True:
             info.misfit = elements.follow(ends, share)
             elements.expand()

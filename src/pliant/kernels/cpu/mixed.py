@@ -13,6 +13,7 @@ from pliant.formulas.matrix3 import (
     multiply,
     multiply_transpose,
     positive_inverse,
+    rotate_symmetric_diagonal,
     symmetric_multiply_vector,
     transpose_multiply,
 )
@@ -60,12 +61,10 @@ def nearest_rotations(deformation, out):
 
 @parallel_kernel
 def procrustes(deformation, stress, stretch, alpha, out):
-    """Rotations (points, 9, LANES) nearest to (l / beta + F) S^T, beta = alpha |l| (T equation 7); stress: l times
-    volume."""
+    """Rotations (points, 9, LANES) nearest to (l / beta + F) S^T, beta = alpha |l| (T equation 7); stress: volume l."""
     for at in prange(deformation.shape[0]):
         for lane in range(LANES):
-            f, l = load9(deformation, at, lane), load9(stress, at, lane)
-            largest = 0.0
+            f, l, largest = load9(deformation, at, lane), load9(stress, at, lane), 0.0
             for k in range(9):
                 largest = max(largest, abs(stress[at, k, lane]))
             scale = 1.0 / (alpha * largest) if largest > 0.0 else 0.0
@@ -307,6 +306,24 @@ def seen_stretches(deformation, rotation, share, before, stretch_out, misfit_out
             )
             store9(stretch_out, at, 0, lane, s)
             back = multiply(r, s)
+            for k in range(9):
+                worst = max(worst, abs(back[k] - f[k]))
+        misfit_out[at] = worst
+
+
+@parallel_kernel
+def settle_stretches(deformation, rotation, frames_inout, stretch_out, misfit_out):
+    """Stretches S = V s V^T (points, 9, LANES) of F = U s V^T, by its frames (points, 21, LANES), which become those of
+    S; misfits as `seen_stretches`."""
+    for at in prange(deformation.shape[0]):
+        worst = 0.0
+        for lane in range(LANES):
+            v = load9_from(frames_inout, at, 12, lane)
+            a = rotate_symmetric_diagonal(v, load3(frames_inout, at, 9, lane))
+            stretch = (a[0], a[5], a[4], a[5], a[1], a[3], a[4], a[3], a[2])
+            store9(stretch_out, at, 0, lane, stretch)
+            store9(frames_inout, at, 0, lane, v)
+            back, f = multiply(load9(rotation, at, lane), stretch), load9(deformation, at, lane)
             for k in range(9):
                 worst = max(worst, abs(back[k] - f[k]))
         misfit_out[at] = worst

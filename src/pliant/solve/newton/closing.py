@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.criteria import CLOSED, StepCriterion
+from pliant.solve.newton.criteria import CLOSED, LARGEST_IMBALANCE, StepCriterion
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT
 from pliant.solve.newton.point import Direction, Point
@@ -18,6 +18,8 @@ MOST_BALANCING, BALANCING = 2, 0.2
 HELPING = 0.7
 # Renewals of what lags behind with one matrix; and the part of the lag that a slow one leaves.
 MOST_RENEWALS, SLOW_RENEWAL = 6, 0.5
+# The part of the largest imbalance that they aim at.
+AIM = 0.5
 # Gaps of joints, relative to their reach, with which the first iteration of a step may begin.
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
@@ -79,13 +81,20 @@ def balanced(
     info: Info,
     tolerance: float,
     correction: np.ndarray | None = None,
+    lag: float = 0.0,
 ) -> tuple[Point, bool]:
     """The end, and whether it fits. Impulses of joints that are not in balance yet are corrected by solves with the
     matrix of the last iteration: cheaper than another, for what is left to correct is small. A correction that opens
-    joints or helps nothing is taken back. correction (triples, 3): the first of them, where it is known."""
+    joints or helps nothing is taken back. correction (triples, 3): the first of them, where it is known. lag: energy
+    [J] by which contacts lag behind, where that is most of what is left: of rods they are renewed and met instead."""
     rows, end, patient = potential.row_potential, point, info.newton_iterations > PATIENCE
     if criterion.fits(point.u, info, tolerance, patient):
         return point, True
+    if lag > 0.0 and potential.elements.elements.on_bodies and not rows.joints.slices:
+        # their impulses err as the root of that energy
+        little = lag * (AIM * LARGEST_IMBALANCE / criterion.found) ** 2
+        point, left = followed(potential, system, point, info, lag, little)
+        return point, left < lag and criterion.fits(point.u, info, tolerance, patient)
     gap, estimate, found = rows.largest_gap(), rows.estimate, criterion.found
     for _ in range(0 if potential.following else MOST_BALANCING):
         if correction is None:

@@ -36,8 +36,9 @@ OF_TOLERANCE = 0.07
 SWEPT, STRICTER, LOOSELY = 0.1, 0.3, 0.1
 # Residual below which the Hessian is taken as it is.
 NEAR = 0.1
-# Part of the square of the tolerance to which contacts that lag behind are brought by foresight.
-AIM = 0.1
+# Part of the square of the tolerance to which contacts that lag behind are brought by foresight; and with rods, whose
+# light ends are out of balance by far more than the energy of what lags says.
+AIM, AIM_OF_RODS = 0.1, 1e-2
 # What lags behind is renewed once the square of the correction is below this part of the lag.
 RENEW = 1.0
 # Lag, as a residual relative to the tolerance, down to which it is followed with one matrix.
@@ -113,7 +114,8 @@ def minimise(
         if info.residual <= tolerance and whole:
             shut = closed(potential, system, point, info, min(CLOSED, max(GAP * tolerance, SHUT)))
             point, next_one = shut, next_one if shut is point else None
-            point, fits = balanced(potential, system, criterion, point, info, tolerance, next_one)
+            lagging = lag if lag > left else 0.0
+            point, fits = balanced(potential, system, criterion, point, info, tolerance, next_one, lagging)
             if fits:
                 point, info.converged = _met(potential, system, criterion, point, info, tolerance, scale, deep)
                 touches, deep = touches + 1, deep + (info.residual <= tolerance)
@@ -144,7 +146,8 @@ def _enough(
     steps are held by them, which are far from what a direction foresees. scale: that of the motion, where known."""
     if criterion.held or not foreseeable(potential):
         return np.inf
-    return AIM * tolerance**2 * (criterion.scale(point.u) if scale is None else scale)
+    aim = AIM_OF_RODS if potential.elements.elements.on_bodies else AIM
+    return aim * tolerance**2 * (criterion.scale(point.u) if scale is None else scale)
 
 
 def _met(
