@@ -22,6 +22,8 @@ DEEP, SEEN = 2e-4, 0.5
 # Cosine of the angle between a way out over a side of a triangle and the next triangle there from which on it leads
 # into that: sharp corners that have gone through a surface beside a side would be led on inside.
 INWARD = 0.1
+# How much deeper a corner in a valley may be behind a triangle than the shortest way out is long.
+VALLEY = 2.0
 # The feature of a point of a solid that has gone through a triangle.
 THROUGH = NAMES - 1
 ZERO = (0.0, 0.0, 0.0)
@@ -136,10 +138,11 @@ def _next_triangle(t, side, x, triangles, triangle_edges, edge_start, edge_trian
 
 
 @kernel
-def _through(solid, place, frame, hulls, corners, thick, side, into):
+def _through(solid, place, frame, hulls, corners, thick, side, into, depth):
     """The point of a solid that is farthest behind the plane of a triangle, on the side where less of the solid is:
-    whether it has its foot inside the triangle, or beyond that side from which the next triangle, in the direction
-    into, rises; the weights of the nearest point, the normal from the solid, and the gap [m]."""
+    whether it has its foot inside the triangle, or lies in a valley, not far behind that side from which the next
+    triangle, in the direction into, rises; the weights of the nearest point, the normal from the solid, and the gap
+    [m]. depth [m]: that along the shortest way out."""
     core, a, b, c = core_of(solid, hulls, 0.0), _triple(corners, 0), _triple(corners, 1), _triple(corners, 2)
     flat = cross(subtract(b, a), subtract(c, a))
     if norm(flat) == 0.0:
@@ -148,13 +151,14 @@ def _through(solid, place, frame, hulls, corners, thick, side, into):
     along = transpose_multiply_vector(frame, flat)
     up = add(place, multiply_vector(frame, support(core, solid[3], along)))
     down = add(place, multiply_vector(frame, support(core, solid[3], scale(-1.0, along))))
-    height, depth = dot(flat, subtract(up, a)), -dot(flat, subtract(down, a))
-    n, tip, behind = scale(-1.0, flat), down, depth
-    if depth > height:
+    height, behind = dot(flat, subtract(up, a)), -dot(flat, subtract(down, a))
+    n, tip = scale(-1.0, flat), down
+    if behind > height:
         n, tip, behind = flat, up, height
     w, square, feature = point_triangle(tip, a, b, c, 0.0)
-    below = square <= (1.0 + TELLING) * behind * behind or (feature == SIDE_AB + side and dot(n, into) < -TELLING)
-    return below and behind > 0.0, w, n, -behind - rounding(solid) - thick
+    gap, rises = -behind - rounding(solid) - thick, feature == SIDE_AB + side and dot(n, into) < -TELLING
+    below = square <= (1.0 + TELLING) * behind * behind or (rises and -gap <= VALLEY * depth)
+    return below and behind > 0.0, w, n, gap
 
 
 @kernel
@@ -248,7 +252,8 @@ def triangles_against_solids(
                 side = feature - SIDE_AB
                 into = _next_triangle(t, side, *surface)
                 if dot(n, into) < -INWARD:
-                    below, foot, out, gap = _through(solid, place, _nine(frame, b), hulls, corners, thick, side, into)
+                    beside = (side, into, -found.gap[i])
+                    below, foot, out, gap = _through(solid, place, _nine(frame, b), hulls, corners, thick, *beside)
                     if below:
                         count = _write_triangle(k, THROUGH, foot, out, gap, count, *answers)
                         break
