@@ -1,4 +1,4 @@
-"""Corners of solids that have gone through surfaces of triangles: which contacts push them out again."""
+"""Solids and surfaces of triangles: contacts that push corners out again, and the thickness of thin plates."""
 
 import numpy as np
 import pytest
@@ -60,3 +60,19 @@ def test_a_wall_against_a_sharp_side_is_not_pushed_up():
     sim.set_pose(wall, (1.05 - 0.001, 0.5, 1.0), turn)
     found = detect(sim.model, sim.state, 1e-6)
     assert len(found) and found.gap.min() > -0.02
+
+
+def test_contacts_of_a_thin_plate_act_close_to_it():
+    """A plate of 4 m and 2 mm, of two triangles a side: a hundredth of its edges would be 3 cm."""
+    scene = pl.Scene()
+    corners = (np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(-1, 3) - 0.5) * (
+        4,
+        4,
+        0.002,
+    )
+    triangles = pl.Hull(points=corners).surface.triangles
+    scene.add_rigid(pl.Mesh(points=pl.Hull(points=corners).surface.points, triangles=triangles), static=True)
+    scene.add_soft(pl.meshes.box((0.2, 0.2, 0.2), 2), pl.Material.corotated(1e5, 0.3, 1000), position=(0, 0, 0.01))
+    radius = scene.simulate(dt=0.01, threads=1).model.colliders.meshed.radius
+    assert radius[-8:] == pytest.approx(0.001)
+    assert radius[:-8] == pytest.approx(0.001, rel=0.5)
