@@ -19,11 +19,13 @@ from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
 from pliant.scene.scene import Scene
+from pliant.scene.shapes import Mesh
 
 # Size of a slender body or a plate, in parts of half its thickness, at most.
 SLENDER = 10.0
-# Thickness of a surface of which the user says nothing, in parts of its mean edge.
-THICKNESS = 0.01
+# Thickness of a surface of which the user says nothing: in parts of its mean edge, and of a rigid mesh at most in parts
+# of its smallest extent.
+THICKNESS, OF_EXTENT = 0.01, 0.5
 
 
 def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
@@ -172,14 +174,21 @@ def _sizes(softs: list) -> np.ndarray:
     return np.array(sizes, float)
 
 
+def _most_thick(shape) -> float:
+    """The largest thickness [m] of a rigid mesh of which the user says nothing: contacts of a thin plate of long
+    triangles must not act far above it. Soft bodies have those of their edges: opposite sides must not touch."""
+    return OF_EXTENT * float(np.ptp(shape.surface.points, axis=0).min()) if isinstance(shape, Mesh) else np.inf
+
+
 def _meshed(device: Device, things: Things, softs: list, rigids: list, node_start, bodies: dict) -> Meshed | None:
     """The boundaries of soft bodies and the rigid meshes; None where there are none that collide."""
     nodes = int(node_start[-1])
-    triangles, size, thing = [], [np.zeros(0)], [np.zeros(0, np.int64)]
+    triangles, size, most, thing = [], [np.zeros(0)], [np.zeros(0)], [np.zeros(0, np.int64)]
     points, owner, count = [np.zeros((0, 3))], [np.zeros(0, np.int64)], nodes
     for i, (body, edge) in enumerate(zip(softs, _sizes(softs))):
         thing.append(np.full(len(body.nodes), i))
         size.append(np.full(len(body.nodes), edge))
+        most.append(np.full(len(body.nodes), np.inf))
         if body.collide:
             triangles.append(body.mesh.boundary_triangles + node_start[i])
     for i, body in enumerate(rigids):
@@ -192,13 +201,14 @@ def _meshed(device: Device, things: Things, softs: list, rigids: list, node_star
         thing.append(np.full(len(surface.points), len(softs) + i))
         ends = surface.points[surface.triangles]
         size.append(np.full(len(surface.points), np.linalg.norm(ends - np.roll(ends, 1, axis=1), axis=2).mean()))
+        most.append(np.full(len(surface.points), _most_thick(body.shape)))
         count += len(surface.points)
     if not triangles:
         return None
     rest = np.concatenate([*(body.mesh.points for body in softs), *points])
     thing, size = np.concatenate(thing), np.concatenate(size)
     said = things.thickness[thing]
-    radius = np.where(np.isnan(said), THICKNESS * size, said)
+    radius = np.where(np.isnan(said), np.minimum(THICKNESS * size, np.concatenate(most)), said)
     surfaces = Surfaces(device, np.concatenate(triangles), thing, rest, things.all_pairs())
     cells = {
         i: body.mesh.tets + node_start[i]

@@ -121,6 +121,16 @@ class Model:
         return self.colliders.any
 
     @cached_property
+    def whole_mobility(self) -> np.ndarray:
+        """Inverse masses (n, 1) [1/kg] of the whole soft bodies of nodes, 0 where something pins them: what moves a
+        stiff body as a whole, a node of it resists no more than all of it does."""
+        out = np.zeros((self.node_count, 1))
+        for first, last in zip(self.node_start[:-1], self.node_start[1:]):
+            if last > first and np.all(self.free[first:last] == 1):
+                out[first:last] = 1.0 / self.node_mass[first:last].sum()
+        return out
+
+    @cached_property
     def spins(self) -> Spins:
         """Which joints hold directions, and how the angular velocities that fit them are found."""
         return Spins(self)

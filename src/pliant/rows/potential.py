@@ -88,7 +88,7 @@ class RowPotential:
         self.own_bounds = (rows.low[own], rows.high[own], rows.friction[own])
         self.own_answers = (self.new_slip[own], self.impulse[own], self.curvature[own])
         self.own_geometry = (rows.start[own], rows.triples, rows.jacobian)
-        self.stiffened = False  # whether contacts that ended too deep are harder than at first
+        self.stiffened = False  # whether contacts are harder than at first
         self.renew()
 
     def _bear(self, contacts, mobility: np.ndarray, impulse: np.ndarray) -> None:
@@ -191,6 +191,7 @@ class RowPotential:
             self.compliance[own] = np.where(
                 stubborn, np.maximum(HARDER * softer, np.minimum(softer, self.hardest)), softer
             )
+            self.stiffened |= bool(stubborn.any())
         self.last_error = error
 
     def foresee(self, direction: np.ndarray) -> None:

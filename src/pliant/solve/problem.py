@@ -118,7 +118,8 @@ class Solution:
     the step, where it is not the one at its end. tangled (soft,): times [s] for which bodies go on being pulled back.
     late_torque (b, 3) [N m s]: what joints, whose torques act at the end of the step, change angular momenta by beyond
     what the velocities say. internal (n, 3) [N]: forces of elements and following pressures at u, with the sign of a
-    gradient, where the solver has just evaluated them. joint_rate (joint slices, 3, LANES): rates of joints that are
+    gradient, where the solver has just evaluated them; stored: what the elements' energy has grown by [J], where it is
+    known and there is nothing but their laws. joint_rate (joint slices, 3, LANES): rates of joints that are
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
     apart: whether nothing passes through anything on its way.
@@ -132,6 +133,7 @@ class Solution:
     tangled: np.ndarray | None = None
     late_torque: np.ndarray | None = None
     internal: np.ndarray | None = None
+    stored: float | None = None
     joint_rate: np.ndarray | None = None
     table: Rows | None = None
     rows: StepRows | None = None

@@ -17,6 +17,8 @@ from pliant.solve.problem import Problem, Solution
 EPSILON = 1e-13
 # Change of a velocity, relative, that is rounding: of what moves steadily there is nothing to balance.
 STEADY = 1e-11
+# Imbalance above which no step has converged, whatever its solver says.
+UNBALANCED = 0.5
 # A row that can move nothing has no error: its mobility relative to the largest.
 NO_MOBILITY = 1e-12
 

@@ -49,7 +49,7 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
         return replace(solution, apart=apart)
     own = things_of_nodes(model)[share[: model.node_count] < 1.0]
     solution.info.held = sorted({model.soft_names[thing] for thing in own})
-    return replace(solution, u=short, apart=apart, internal=None)
+    return replace(solution, u=short, apart=apart, internal=None, stored=None)
 
 
 class Zones:

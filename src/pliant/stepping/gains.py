@@ -19,7 +19,9 @@ from pliant.stepping.coupled import things_of_nodes
 GAIN, EXCESS = 5e-3, 1.01
 # The same of what contacts give at the velocities with which a step ends, where what rests is pushed by little.
 LIFTED = 1e-2
-# Parts to which velocities are cut down at once that gain energy.
+# What things that are held back may have more than their energy, in every part of a step, in parts of that and of what
+# outer forces would give them from rest; and the parts to which their velocities are cut down at once where they have.
+SPARE, OF_KICK = 3e-4, 1e-2
 LEAST_PART, LARGEST_PART = 0.3, 0.95
 
 
@@ -62,9 +64,11 @@ def contact_work(problem: Problem, solution: Solution) -> float:
 
 
 def lifted(problem: Problem, solution: Solution) -> float:
-    """What contacts that do not bounce give [J] at the velocities after a step, beyond pushing apart by what may
-    penetrate and what was deep at the start, less what a step of implicit Euler takes: forces work along the way that a
-    step goes, which is not that of the mean of its velocities where contacts stop what gravity began."""
+    """What contacts give [J] at the velocities after a step, beyond pushing apart by what may penetrate and what was
+    deep at the start, less what a step of implicit Euler takes: forces work along the way that a step goes, which is
+    not that of the mean of its velocities where contacts stop what gravity began; but where contacts bounce, speeds are
+    reflected, and gravity has no part in that. Elements that turn far, whose energy is not convex, may give some as
+    well."""
     rows, table, model = problem.rows, problem.rows.table, problem.model
     rate = np.empty(table.target.shape)
     model.device.rows.row_rates(table.start, table.triples, table.jacobian, solution.u, rate)
@@ -72,29 +76,57 @@ def lifted(problem: Problem, solution: Solution) -> float:
     normal = rows.contact_index
     apart = rate.ravel()[normal] - allowed / problem.h
     work = solution.impulses.ravel()[normal] * np.maximum(apart, 0.0)
-    plain = model.colliders.things.coefficients(rows.contacts.thing)[1] == 0.0
-    given = float(work.sum(where=plain & (deepest_between(problem.started, rows.contacts) > -allowed)))
+    given = float(work.sum(where=deepest_between(problem.started, rows.contacts) > -allowed))
+    if solution.stored is not None:
+        n = len(solution.internal)
+        given += max(solution.stored - problem.h * float(np.vdot(solution.internal, solution.u[:n])), 0.0)
     if not given > 0.0:
         return 0.0
-    change = model.free_triples * (solution.u - problem.before)
+    bounces = np.any(model.colliders.things.coefficients(rows.contacts.thing)[1][work > 0.0] > 0.0)
+    change = model.free_triples * (solution.u - (problem.prediction.u if bounces else problem.before))
     return given - 0.5 * model.device.linalg.triples.quadratic_diagonal(problem.mass, change)
 
 
 def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """The parts (t,) of their velocities, about, that leave groups (t,) of things no more energy, of motion and
-    elastic, than outer forces alone give them, where velocities u (triples, 3) lead; 1 where these do."""
+    elastic, than they have and outer forces give them on their way, where velocities u (triples, 3) lead; 1 where these
+    do."""
     model, h = problem.model, problem.h
     potential = ElementPotential.of(model.elements, problem.state)
-    budget = kinetic_of_things(problem, problem.prediction.u) + _elastic(model, potential, problem.state.x)
+    budget = _at_hand(problem, u) + _elastic(model, potential, problem.state.x)
     potential.take_plastic(problem.rows.elements.plastic)
     potential.take_laws(tangled)
-    moving = kinetic_of_things(problem, u)
+    kick = problem.prediction.u - problem.state.velocity_triples()
+    spare = SPARE * budget + 0.5 * OF_KICK * _of_things(problem, kick, kick)
+    moving = in_motion(problem, u)
     stored = _elastic(model, potential, problem.state.x + h * u[: model.node_count])
-    of_groups = [np.bincount(groups, values) for values in (budget, moving, stored)]
+    of_groups = [np.bincount(groups, values) for values in (budget, moving, stored, spare)]
     left = np.maximum(of_groups[0] - of_groups[2], 0.0)
     with np.errstate(over="ignore"):  # next to nothing moves
         part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
-    return np.where(of_groups[1] + of_groups[2] > (1 + GAIN) * of_groups[0], part, 1.0)[groups]
+    return np.where(of_groups[1] + of_groups[2] > of_groups[0] + of_groups[3], part, 1.0)[groups]
+
+
+def _at_hand(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Energies (t,) [J] of motion at the start, and what outer forces do while things go as velocities u (triples, 3)
+    say: what is stopped has not fallen."""
+    model, state, predicted = problem.model, problem.state, problem.prediction.u
+    start, softs = state.velocity_triples(), len(model.soft_names)
+    out = _of_things(problem, 0.5 * start, start) + _of_things(problem, predicted - start, u)
+    spins = _spin_energies(model, state.body_rotation, state.body_angular_velocity)
+    if model.body_torques:
+        turn = np.ascontiguousarray(predicted[model.node_count + 1 :: 2])
+        spins = np.maximum(spins, _spin_energies(model, state.body_rotation, turn))
+    out[softs:] += spins
+    return out
+
+
+def in_motion(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Energies (t,) [J] of motion at velocities u (triples, 3)."""
+    model, out = problem.model, _of_things(problem, 0.5 * u, u)
+    turn = np.ascontiguousarray(u[model.node_count + 1 :: 2])
+    out[len(model.soft_names) :] += _spin_energies(model, problem.state.body_rotation, turn)
+    return out
 
 
 def _elastic(model, potential: ElementPotential, x: np.ndarray) -> np.ndarray:
@@ -106,13 +138,13 @@ def _elastic(model, potential: ElementPotential, x: np.ndarray) -> np.ndarray:
     return out
 
 
-def kinetic_of_things(problem: Problem, u: np.ndarray) -> np.ndarray:
-    """Energies (t,) [J] of velocities u (triples, 3) of what moves freely."""
-    model, free = problem.model, problem.model.free_triples * u
-    energy = 0.5 * np.einsum("ki,kij,kj->k", free, problem.mass, free)
+def _of_things(problem: Problem, change: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Energies (t,) [J] of the momenta of velocities `change` with velocities u (triples, 3) of what moves freely,
+    without spins."""
+    model, free = problem.model, problem.model.free_triples
+    energy = np.einsum("ki,kij,kj->k", free * change, problem.mass, free * u)
     softs, n = len(model.soft_names), model.node_count
-    of_softs = np.bincount(things_of_nodes(model), energy[:n], softs)
-    return np.concatenate([of_softs, energy[n::2] + energy[n + 1 :: 2]])
+    return np.concatenate([np.bincount(things_of_nodes(model), energy[:n], softs), energy[n::2]])
 
 
 def _spin_energies(model, rotation: np.ndarray, spin: np.ndarray) -> np.ndarray:

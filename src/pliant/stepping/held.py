@@ -48,7 +48,7 @@ def held_back(problem: Problem, solution: Solution) -> Solution:
     if late is not None:
         late = share[len(model.soft_names) :, None] * late
     memory = solution.memory | {"change": short - problem.prediction.u}
-    return replace(solution, u=short, late_torque=late, memory=memory, internal=None)
+    return replace(solution, u=short, late_torque=late, memory=memory, internal=None, stored=None)
 
 
 def _shares(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarray]:

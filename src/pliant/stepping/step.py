@@ -16,7 +16,7 @@ from pliant.rotations import lengths
 from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution, fill_rows
-from pliant.solve.residual import residual
+from pliant.solve.residual import UNBALANCED, residual
 from pliant.stepping.apart import kept_apart
 from pliant.stepping.bouncing import bouncing_less, gaining
 from pliant.stepping.dynamics import integrate, predict
@@ -26,8 +26,6 @@ from pliant.stepping.parts import ASTRAY, in_halves, in_parts
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
-# Imbalance above which no step has converged, whatever its solver says.
-IMBALANCE = 0.5
 # What linear algebra and arithmetic raise where numbers have grown beyond all bounds.
 NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 
@@ -115,7 +113,7 @@ def _advance_there(model: Model, state: State, solver, h: float) -> tuple[State,
     if not info.converged:
         predicted = new.v - new.memory[solver.name]["change"]
         check_motion(model, state, h, new.v, predicted, info)
-    info.converged = info.converged and info.imbalance <= IMBALANCE
+    info.converged = info.converged and info.imbalance <= UNBALANCED
     return new, info
 
 
@@ -139,7 +137,7 @@ def _measured(problem: Problem, solution: Solution, solver, clock: "Clock") -> I
         imbalance = residual(problem, solution, solver.equations)
     clock.lap("measure")
     info = solution.info
-    info.converged, info.imbalance = info.converged and imbalance <= IMBALANCE, imbalance
+    info.converged, info.imbalance = info.converged and imbalance <= UNBALANCED, imbalance
     info.gaining = gaining(problem, solution)
     info.contacts, info.timings = len(problem.rows.contacts), clock.laps
     return info

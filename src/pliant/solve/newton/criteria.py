@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.rotations import lengths
 from pliant.solve.info import Info
-from pliant.solve.residual import residual
+from pliant.solve.residual import UNBALANCED, residual
 
 # Rounding of energies relative to their parts.
 ROUNDING = 1e-13
@@ -85,15 +85,26 @@ class StepCriterion:
         self.found = np.inf
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
-        solution = potential.balance(u, info)
-        if len(potential.row_potential.tilting):
-            solution.internal = solution.internal - potential.tilt_forces(len(solution.internal))
-        self.found = found = residual(potential.problem, solution, "implicit")
+        self.found = found = self._imbalance(u, info)
         most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE
         if not joints and patient:
             return True  # it is measured in the end
         info.imbalance = found if found <= most else np.nan
         return found <= most
+
+    def balances(self, u: np.ndarray, info: Info) -> bool:
+        """Whether what is measured at the end of a step would let it pass at u, where the potential was evaluated
+        last: stiff bodies may be far out of balance though there is little to correct."""
+        if np.isnan(info.imbalance):
+            info.imbalance = self._imbalance(u, info)
+        return info.imbalance <= UNBALANCED
+
+    def _imbalance(self, u: np.ndarray, info: Info) -> float:
+        """How far a step is from its equations at u (solve.residual), without the forces of tilts."""
+        solution = self.potential.balance(u, info)
+        if len(self.potential.row_potential.tilting):
+            solution.internal = solution.internal - self.potential.tilt_forces(len(solution.internal))
+        return residual(self.potential.problem, solution, "implicit")
 
 
 class StaticCriterion(StepCriterion):

@@ -60,7 +60,7 @@ class Increment:
         self.model, self.elements, self.device = model, elements, model.device
         self.x, self.h, self.time = state.x, h, state.time + h
         self.mass = problem.mass
-        self.elastic, self.energy = np.zeros((0, 3)), 0.0
+        self.elastic, self.energy, self.energy_at_start = np.zeros((0, 3)), 0.0, None
         self.assembled = self.mass  # the diagonal blocks of the Hessian in use
         self.softness = (softness, contacts)
         self.mobilities = None  # of all triples, once there are rows
@@ -198,6 +198,8 @@ class Increment:
         """Velocities u, where the potential was evaluated last, as a solution."""
         found = self.balance(u, info)
         found.rows = self._rows_at(u)
+        if self.energy_at_start is not None and not (self.following or self.tangled.any()):
+            found.stored = self.energy - self.energy_at_start
         return found
 
     def balance(self, u: np.ndarray, info: Info) -> Solution:
@@ -278,7 +280,9 @@ class Increment:
             self.elements.take_plastic(self.problem.state.plastic_strain)
             value, _ = self.evaluate(rest)
             self.elements.take_plastic(self.problem.rows.elements.plastic)
+            self.energy_at_start = None if np.any(rest) else self.energy
             return value - self.joint_energy
+        self.energy_at_start = known[1]
         return known[1] + (self.row_potential.evaluate(rest) - self.joint_energy if touching else 0.0)
 
     @property

@@ -184,8 +184,10 @@ def _met(
         point, fits = balanced(potential, system, criterion, point, info, tolerance, correction)
         if not fits:
             return point, False
-    if potential.clear and not potential.penetrates(point.u, max(PENETRATION, OF_TOLERANCE * tolerance)):
+    deepest = max(PENETRATION, OF_TOLERANCE * tolerance)
+    if potential.clear and not potential.penetrates(point.u, deepest) and criterion.balances(point.u, info):
         return point, True
+    info.imbalance = np.nan
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
 
 

@@ -4,6 +4,9 @@ import numpy as np
 
 from pliant.model.model import Model
 
+# How many times more mobile a node may be with its whole body than by itself: by so much contacts may harden again.
+MOST_EASED = 1e3
+
 
 def mobilities(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverse masses (triples, 6) that rows feel in a step of h [s], and the same as if nothing were pinned, or nothing
@@ -20,6 +23,7 @@ def _held(model: Model, h: float, inverse_mass: np.ndarray) -> np.ndarray:
     mobility, n = inverse_mass.copy(), model.node_count
     stiffness = h * (h * model.node_stiffness + model.node_damping)
     mobility[:n] /= (1 + stiffness / model.node_mass)[:, None]
+    np.maximum(mobility[:n, :3], np.minimum(model.whole_mobility, MOST_EASED * mobility[:n, :3]), out=mobility[:n, :3])
     if model.elements.on_bodies:
         stiffness = h * (h * model.body_stiffness + model.body_damping)
         largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max

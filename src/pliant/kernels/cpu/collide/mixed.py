@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, scale, subtract, transpose_multiply_vector
-from pliant.formulas.proximity import CORNER_A, FACE, point_triangle
+from pliant.formulas.proximity import CORNER_A, FACE, SIDE_AB, point_triangle
 from pliant.jit import kernel
 from pliant.kernels.collide import MOST_OF_TRIANGLE
 from pliant.kernels.cpu.collide.convex import convex_pair
+from pliant.kernels.cpu.collide.manifold import NAMES
+from pliant.kernels.cpu.collide.solids import core_of, rounding, support
 from pliant.kernels.cpu.shapes import shape_distance
 from pliant.kernels.shapes import CONE, HULL, SPHERE, TRIANGLE
 
@@ -17,6 +19,13 @@ TELLING = 1e-6
 # Depth of a contact on a side or at a corner, in parts of a triangle's side, with which it counts for every triangle
 # there, and the part of it that a corner's node must see for that not to be so.
 DEEP, SEEN = 2e-4, 0.5
+# Cosine of the angle between a way out over a side of a triangle and the next triangle there from which on it leads
+# into that: sharp corners that have gone through a surface beside a side would be led on inside.
+INWARD = 0.1
+# How much deeper a corner in a valley may be behind a triangle than the shortest way out is long.
+VALLEY = 2.0
+# The feature of a point of a solid that has gone through a triangle.
+THROUGH = NAMES - 1
 ZERO = (0.0, 0.0, 0.0)
 UPRIGHT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -99,6 +108,60 @@ def _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
 
 
 @kernel
+def _write_triangle(k, feature, w, n, gap, count, pair_out, weight_out, normal_out, gap_out, feature_out):
+    if count < len(gap_out):
+        pair_out[count], gap_out[count], feature_out[count] = k, gap, feature
+        for c in range(3):
+            weight_out[count, c], normal_out[count, c] = w[c], n[c]
+    return count + 1
+
+
+@kernel
+def _next_triangle(t, side, x, triangles, triangle_edges, edge_start, edge_triangles):
+    """The direction, of length 1, from one of the sides (0 to 2) of triangle t into the next triangle there, at right
+    angles to it; nothing at a rim."""
+    edge = triangle_edges[t, side]
+    if edge < 0:  # of rods
+        return ZERO
+    a, b = triangles[t, side], triangles[t, (side + 1) % 3]
+    for k in range(edge_start[edge], edge_start[edge + 1]):
+        other = edge_triangles[k]
+        if other == t:
+            continue
+        for j in range(3):
+            c = triangles[other, j]
+            if c != a and c != b:
+                along, into = subtract(_triple(x, b), _triple(x, a)), subtract(_triple(x, c), _triple(x, a))
+                into = subtract(into, scale(dot(into, along) / dot(along, along), along))
+                return scale(1.0 / norm(into), into) if norm(into) > 0.0 else ZERO
+    return ZERO
+
+
+@kernel
+def _through(solid, place, frame, hulls, corners, thick, side, into, depth):
+    """The point of a solid that is farthest behind the plane of a triangle, on the side where less of the solid is:
+    whether it has its foot inside the triangle, or lies in a valley, not far behind that side from which the next
+    triangle, in the direction into, rises; the weights of the nearest point, the normal from the solid, and the gap
+    [m]. depth [m]: that along the shortest way out."""
+    core, a, b, c = core_of(solid, hulls, 0.0), _triple(corners, 0), _triple(corners, 1), _triple(corners, 2)
+    flat = cross(subtract(b, a), subtract(c, a))
+    if norm(flat) == 0.0:
+        return False, ZERO, flat, 0.0
+    flat = scale(1.0 / norm(flat), flat)
+    along = transpose_multiply_vector(frame, flat)
+    up = add(place, multiply_vector(frame, support(core, solid[3], along)))
+    down = add(place, multiply_vector(frame, support(core, solid[3], scale(-1.0, along))))
+    height, behind = dot(flat, subtract(up, a)), -dot(flat, subtract(down, a))
+    n, tip = scale(-1.0, flat), down
+    if behind > height:
+        n, tip, behind = flat, up, height
+    w, square, feature = point_triangle(tip, a, b, c, 0.0)
+    gap, rises = -behind - rounding(solid) - thick, feature == SIDE_AB + side and dot(n, into) < -TELLING
+    below = square <= (1.0 + TELLING) * behind * behind or (rises and -gap <= VALLEY * depth)
+    return below and behind > 0.0, w, n, gap
+
+
+@kernel
 def triangles_against_spheres(
     pairs,
     x,
@@ -117,7 +180,7 @@ def triangles_against_spheres(
     feature_out,
 ):
     """As `triangles_against_solids`, where all solids are spheres, which is little to compile."""
-    count = 0
+    count, answers = 0, (pair_out, weight_out, normal_out, gap_out, feature_out)
     for k in range(len(pairs)):
         t, b = pairs[k, 0], pairs[k, 1]
         corner_a, corner_b = _triple(x, triangles[t, 0]), _triple(x, triangles[t, 1])
@@ -135,11 +198,7 @@ def triangles_against_spheres(
             subtract(p, centre) if apart > 0.0 else cross(subtract(corner_b, corner_a), subtract(corner_c, corner_a))
         )
         n = scale(1.0 / norm(across), across)
-        if count < len(gap_out):
-            pair_out[count], gap_out[count], feature_out[count] = k, gap, 0
-            for c in range(3):
-                weight_out[count, c], normal_out[count, c] = w[c], n[c]
-        count += 1
+        count = _write_triangle(k, 0, w, n, gap, count, *answers)
     return count
 
 
@@ -170,8 +229,10 @@ def triangles_against_solids(
     """Contacts of triangles with solids, pairs (k, 2), but for those at corners, which nodes have if they see them:
     which pair (c,), weights of the corners (c, 3), normal from the solid (c, 3), gap (c,) [m], feature (c,); how many
     there are, though no more are written than there is room. Those on a side that are not deep count for the first
-    triangle there."""
-    corners, count = np.empty((3, 3)), 0
+    triangle there. What has gone through a triangle beside a side, over which the shortest way out of it leads into the
+    next one, is pushed out along the triangle's own normal."""
+    corners, count, answers = np.empty((3, 3)), 0, (pair_out, weight_out, normal_out, gap_out, feature_out)
+    surface = (x, triangles, triangle_edges, edge_start, edge_triangles)
     for k in range(len(pairs)):
         t, b = pairs[k, 0], pairs[k, 1]
         for j in range(3):
@@ -187,15 +248,24 @@ def triangles_against_solids(
             n = _triple(found.normal, i)
             p = add(_triple(found.point_a, i), scale(thick, n))
             w, _, feature = point_triangle(p, _triple(corners, 0), _triple(corners, 1), _triple(corners, 2), TELLING)
+            if found.gap[i] < 0.0 and FACE < feature < CORNER_A:
+                side = feature - SIDE_AB
+                into = _next_triangle(t, side, *surface)
+                if dot(n, into) < -INWARD:
+                    beside = (side, into, -found.gap[i])
+                    below, foot, out, gap = _through(solid, place, _nine(frame, b), hulls, corners, thick, *beside)
+                    if below:
+                        count = _write_triangle(k, THROUGH, foot, out, gap, count, *answers)
+                        break
             if not _counts(t, w, feature, triangle_edges, edge_start, edge_triangles):
                 # what is deep counts nevertheless: triangles may lie as a valley around a corner of a solid, each with
                 # a contact along its own normal; and a corner of theirs beside a solid into which the sides lead from
                 # there: then its node sees little of it
-                side = subtract(_triple(corners, 1), _triple(corners, 0))
-                if found.gap[i] > -DEEP * norm(side):
+                along = subtract(_triple(corners, 1), _triple(corners, 0))
+                if found.gap[i] > -DEEP * norm(along):
                     continue
                 if max(w[0], w[1], w[2]) <= 1.0 - TELLING:
-                    flat = cross(side, subtract(_triple(corners, 2), _triple(corners, 0)))
+                    flat = cross(along, subtract(_triple(corners, 2), _triple(corners, 0)))
                     if abs(dot(n, flat)) < (1.0 - TELLING) * norm(flat):
                         continue
                 else:
@@ -209,9 +279,5 @@ def triangles_against_solids(
                         own = _shape_gap(p, thick, code, parameter, origin, frame, b)[0]
                     if own < SEEN * found.gap[i]:
                         continue
-            if count < len(gap_out):
-                pair_out[count], gap_out[count], feature_out[count] = k, found.gap[i], found.feature[i]
-                for c in range(3):
-                    weight_out[count, c], normal_out[count, c] = w[c], n[c]
-            count += 1
+            count = _write_triangle(k, found.feature[i], w, n, found.gap[i], count, *answers)
     return count
