@@ -8,8 +8,7 @@ ROWS = (
     *("contacts.fill_contacts", "collide.sides.write_sides", "collide.bodies.closing", "rigid.spin_energies"),
     *("ahead.soften_rows", "ahead.evaluate_rows", "ahead.row_mismatch", "balance.row_errors"),
     *("rows.add_row_impulses", "rows.row_rates", "rows.row_response"),
-    *("linalg.acting_rows.count_acting", "linalg.acting_rows.gather_acting", "linalg.acting_rows.renew_acting"),
-    "linalg.row_diagonals.invert_touched",
+    *("linalg.acting_rows.count_acting", "linalg.acting_rows.gather_acting", "linalg.row_diagonals.invert_touched"),
 )
 MIXED = (
     *("collide.mixed.nodes_against_shapes", "collide.mixed.triangles_against_solids"),

@@ -136,19 +136,12 @@ class PrimalSystem:
         weight = curvature.astype(self.dtype)
         if self.iterates and self.iterations <= MANY_ITERATIONS and np.array_equal(weight, self.rows.weight):
             return
-        rows = self.rows._replace(weight=weight)
-        kernels = self.device.linalg.acting_rows
-        if self.acting_place is not None and kernels.renew_acting(weight, self.acting_place, self.acting.weight):
-            self.rows = rows
-        else:
-            self._take_rows(rows)
-        self._follow_rows()
+        self._renew_rows(self.rows._replace(weight=weight))
 
     def renew_rows(self, rows: Rows, curvature: np.ndarray, joints: bool = False) -> None:
         """Take other rows and their curvatures; elements and masses stay as they were assembled. joints: those have
         turned so far that the preconditioner should know."""
-        self._take_rows(self._terms(rows, curvature))
-        self._follow_rows(joints)
+        self._renew_rows(self._terms(rows, curvature), joints)
 
     def _terms(self, rows: Rows, curvature: np.ndarray) -> RowTerms:
         if not rows.slices:
@@ -156,8 +149,8 @@ class PrimalSystem:
         numbers = (rows.jacobian.astype(self.dtype), curvature.astype(self.dtype))
         return RowTerms(rows.start, self.offsets[rows.triples], *numbers)
 
-    def _follow_rows(self, joints: bool = False) -> None:
-        """Let the preconditioner follow rows that have been taken."""
+    def _renew_rows(self, rows: RowTerms, joints: bool = False) -> None:
+        self._take_rows(rows)
         self.inverted = False
         if self.factors:
             self.factors.whole = False
@@ -190,17 +183,15 @@ class PrimalSystem:
         return self.without_rows
 
     def _take_rows(self, rows: RowTerms) -> None:
-        """Take rows, and those of them that act by themselves, where they are many; what has acted once stays among
-        these while only weights change."""
+        """Take rows, and those of them that act by themselves, where they are many."""
         if len(rows.start) <= 1 + FEW_SLICES:
-            self.rows, self.acting, self.acting_place = rows, rows, None
+            self.rows = self.acting = rows
             return
         kernels, entries = self.device.linalg.acting_rows, np.zeros(1, np.int64)
         slices = kernels.count_acting(rows.start, rows.weight, entries)
         acting = (np.zeros(slices + 1, np.int64), np.zeros((entries[0], LANES), rows.offset.dtype))
         acting += (np.zeros((entries[0], 9, LANES), self.dtype), np.zeros((slices, 6, LANES), self.dtype))
-        self.acting_place = np.empty((len(rows.start) - 1, LANES), np.int64)
-        kernels.gather_acting(*rows, *acting, self.acting_place)
+        kernels.gather_acting(*rows, *acting)
         self.rows, self.acting = rows, RowTerms(*acting)
 
     @property

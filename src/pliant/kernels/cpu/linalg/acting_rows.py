@@ -26,13 +26,11 @@ def count_acting(start, weight, entries_out):
 
 
 @kernel
-def gather_acting(start, offset, jacobian, weight, start_out, offset_out, jacobian_out, weight_out, place_out):
-    """These blocks, in the same order, as row terms of their own; room is as `count_acting` says, and all zero.
-    place_out (slices, LANES): where each block is among these, -1 where it is not."""
+def gather_acting(start, offset, jacobian, weight, start_out, offset_out, jacobian_out, weight_out):
+    """These blocks, in the same order, as row terms of their own; room is as `count_acting` says, and all zero."""
     slices, lanes, width = 0, LANES, -1
     for s in range(start.shape[0] - 1):
         for lane in range(LANES):
-            place_out[s, lane] = -1
             if _acts(weight, s, lane):
                 own = start[s + 1] - start[s]
                 if lanes == LANES or own != width:
@@ -45,21 +43,4 @@ def gather_acting(start, offset, jacobian, weight, start_out, offset_out, jacobi
                         jacobian_out[first + e, k, lanes] = jacobian[start[s] + e, k, lane]
                 for k in range(6):
                     weight_out[slices - 1, k, lanes] = weight[s, k, lane]
-                place_out[s, lane] = (slices - 1) * LANES + lanes
                 lanes += 1
-
-
-@kernel
-def renew_acting(weight, place, weight_out):
-    """Other weights (slices, 6, LANES) for blocks that were gathered; whether no other block acts."""
-    for s in range(weight.shape[0]):
-        for lane in range(LANES):
-            if place[s, lane] < 0 and _acts(weight, s, lane):
-                return False
-    for s in range(weight.shape[0]):
-        for lane in range(LANES):
-            at = place[s, lane]
-            if at >= 0:
-                for k in range(6):
-                    weight_out[at // LANES, k, at % LANES] = weight[s, k, lane]
-    return True
