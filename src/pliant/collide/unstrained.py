@@ -101,11 +101,9 @@ class Together:
 
     def _strains(self, x: np.ndarray, asked: np.ndarray) -> np.ndarray:
         """Largest strains (k,) at places x (p, 3), of those asked for (k,)."""
-        for places, rotation, strains in self.known:
-            if (places is x or np.array_equal(places, x)) and np.array_equal(rotation, self.rotation):
-                break
-        else:
-            places, rotation, strains = x, self.rotation.copy(), np.full(len(asked), np.nan)
+        same = (known for known in self.known if known[0] is x or np.array_equal(known[0], x))
+        known = next((one for one in same if np.array_equal(one[1], self.rotation)), None)
+        rotation, strains = known[1:] if known else (self.rotation.copy(), np.full(len(asked), np.nan))
         missing = asked & np.isnan(strains)
         self.kernels.largest_strains(x, self.cells, self.gradients, self.first, self.rotation, missing, strains)
         self.known = [(x, rotation, strains), *(each for each in self.known if each[2] is not strains)][:2]
