@@ -10,27 +10,22 @@ from pliant.kernels.lanes import LANES
 @kernel
 def add_row_diagonals(rows, free, out):
     """Adds the diagonal blocks of J^T G J to out (slices, 9, LANES); free: flat, 0 for prescribed components."""
-    block = np.empty((9, LANES), out.dtype)
     for s in range(rows.start.shape[0] - 1):
-        g = rows.weight[s]
-        for e in range(rows.start[s], rows.start[s + 1]):
-            j = rows.jacobian[e]
-            for c in range(3):
-                for lane in range(LANES):
-                    a0 = g[0, lane] * j[c, lane] + g[5, lane] * j[3 + c, lane] + g[4, lane] * j[6 + c, lane]
-                    a1 = g[5, lane] * j[c, lane] + g[1, lane] * j[3 + c, lane] + g[3, lane] * j[6 + c, lane]
-                    a2 = g[4, lane] * j[c, lane] + g[3, lane] * j[3 + c, lane] + g[2, lane] * j[6 + c, lane]
-                    for r in range(3):
-                        block[3 * r + c, lane] = j[r, lane] * a0 + j[3 + r, lane] * a1 + j[6 + r, lane] * a2
-            for lane in range(LANES):
-                if g[0, lane] == 0.0 and g[1, lane] == 0.0 and g[2, lane] == 0.0:
-                    continue
+        for lane in range(LANES):
+            g = rows.weight[s, :, lane]
+            if g[0] == 0.0 and g[1] == 0.0 and g[2] == 0.0:
+                continue
+            for e in range(rows.start[s], rows.start[s + 1]):
                 at = rows.offset[e, lane]
-                own = out[at // (3 * LANES)]
-                for r in range(3):
-                    for c in range(3):
+                j = rows.jacobian[e, :, lane]
+                for c in range(3):
+                    a0 = g[0] * j[c] + g[5] * j[3 + c] + g[4] * j[6 + c]
+                    a1 = g[5] * j[c] + g[1] * j[3 + c] + g[3] * j[6 + c]
+                    a2 = g[4] * j[c] + g[3] * j[3 + c] + g[2] * j[6 + c]
+                    for r in range(3):
                         both = free[at + r * LANES] * free[at + c * LANES]
-                        own[3 * r + c, at % LANES] += both * block[3 * r + c, lane]
+                        value = both * (j[r] * a0 + j[3 + r] * a1 + j[6 + r] * a2)
+                        out[at // (3 * LANES), 3 * r + c, at % LANES] += value
 
 
 @kernel
