@@ -5,7 +5,7 @@ import pytest
 
 import pliant as pl
 from pliant.collide.certificates import LISTED, TOUCH
-from pliant.collide.unstrained import PATIENCE
+from pliant.collide.unstrained import PATIENCE, Together, Unstrained
 from pliant.rotations import rotation_matrix
 
 
@@ -100,3 +100,26 @@ def test_proofs_change_no_bit(solver, monkeypatch):
         sim = scene.simulate(dt=1 / 60, solver=solver).step(12)
         ends.append(sim.positions(scene.soft_bodies[0]).copy())
     assert np.array_equal(*ends)
+
+
+def test_several_bodies_are_proved_together(monkeypatch):
+    """Soft cubes that are dropped on each other, one of them pressed flat: the same with and without proofs, which one
+    loop over all bodies finds for the others."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True, friction=0.5)
+    mesh, found = pl.meshes.box((0.1, 0.1, 0.1), cells=2), []
+    for k, young in enumerate((1e4, 5e4, 5e4)):
+        scene.add_soft(mesh, pl.Material.corotated(young, 0.3, 1000), position=(0.02 * k, 0, 0.005 + 0.105 * k))
+    proved = Together.proved
+
+    def watched(*given):
+        found.append(proved(*given))
+        return found[-1]
+
+    ends = []
+    for watch in (watched, lambda self, least, *_: np.zeros(len(least), bool)):
+        monkeypatch.setattr(Together, "proved", watch)
+        ends.append(scene.simulate(dt=1 / 60).step(15).state.x.copy())
+        monkeypatch.setattr(Unstrained, "proves", lambda *_: False)
+    assert np.array_equal(*ends)
+    assert np.any(found, axis=0).any()

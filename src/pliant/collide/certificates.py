@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.collide.meshed import CORE, Meshed
-from pliant.collide.unstrained import Unstrained
+from pliant.collide.unstrained import Together, Unstrained
 
 # Distances within a body up to which contacts are looked for, in parts of its edges; the same of parts that may be near
 # each other whatever they were at rest, and what must be left of it by deformation since then.
@@ -59,6 +59,7 @@ class Certificates:
         self.radius = self._most(meshed.radius)
         self.credit = np.full(len(self.things), CREDIT)
         self.unstrained: dict[int, Unstrained] = {}
+        self.together: Together | None = None
 
     def may_touch(self, x: np.ndarray, reach: np.ndarray, within: np.ndarray | float) -> tuple[bool, bool]:
         """Whether any surfaces at x (p, 3) may be closer than their radii and reaches: to others, these (p,) [m], to
@@ -77,11 +78,21 @@ class Certificates:
         """Whether no body at x (p, 3) may touch itself, parts of which are within twice `wide` (t,) [m], or its radius;
         renew: or is looked at anew."""
         wide = self.radius if wide is None else wide
-        return all(self._alone(k, x, wide[k], renew) for k in self.itself)
+        return all(self._alone(k, x, wide[k], renew) for k in self._not_proved(wide, x))
 
     def unstrained_between(self, x: np.ndarray, y: np.ndarray) -> bool:
         """Whether no body comes near itself between x and y (p, 3) because cells are hardly strained there."""
-        return all(self._hardly_strained(k, self.radius[k], x, y) for k in self.itself)
+        return all(self._hardly_strained(k, self.radius[k], x, y) for k in self._not_proved(self.radius, x, y))
+
+    def _not_proved(self, wide: np.ndarray, *places: np.ndarray) -> np.ndarray:
+        """Those of several bodies that may touch themselves of which one loop over all does not prove that they are
+        hardly strained; wide (t,) [m]: as below."""
+        itself = self.itself
+        if len(itself) < 2 or any(int(self.things[k]) not in self.meshed.cells for k in itself):
+            return itself
+        if self.together is None:
+            self.together = Together([self._proofs(k) for k in itself])
+        return itself[~self.together.proved(2 * wide[itself], *places)]
 
     def _alone(self, k: int, x: np.ndarray, wide: float, renew: bool) -> bool:
         if self._hardly_strained(k, wide, x):
@@ -91,15 +102,17 @@ class Certificates:
     def _hardly_strained(self, k: int, wide: float, *places: np.ndarray) -> bool:
         """Whether cells of a body between places (p, 3) are so near to one rotation that no two parts of it, neighbours
         apart, are closer than twice `wide` [m]."""
-        thing, surfaces = int(self.things[k]), self.meshed.surfaces
-        cells = self.meshed.cells.get(thing)
-        if cells is None:
-            return False
+        return int(self.things[k]) in self.meshed.cells and self._proofs(k).proves(2 * wide, *places)
+
+    def _proofs(self, k: int) -> Unstrained:
+        """Proofs for a body of straight tets."""
         if k not in self.unstrained:
+            thing, surfaces = int(self.things[k]), self.meshed.surfaces
             triangles = surfaces.index.triangles
             boundary = triangles[self.meshed.thing[triangles[:, 0]] == thing]
-            self.unstrained[k] = Unstrained(surfaces.device, cells, self._own(k), boundary, surfaces.rest)
-        return self.unstrained[k].proves(2 * wide, *places)
+            given = (self.meshed.cells[thing], self._own(k), boundary, surfaces.rest)
+            self.unstrained[k] = Unstrained(surfaces.device, *given)
+        return self.unstrained[k]
 
     def _worth_it(self, k: int, renew: bool = True) -> bool:
         """Whether proofs for a body have lately saved more than they cost; renew: it may have to be looked at."""
@@ -110,7 +123,8 @@ class Certificates:
 
     def may_meet(self, x: np.ndarray, y: np.ndarray) -> tuple[bool, bool]:
         """Whether any surfaces may meet others, or themselves, whose points go from x to y (p, 3)."""
-        return self._boxes_meet(x, y, self.meshed.radius), any(self._may_meet_itself(k, x, y) for k in self.itself)
+        left = self._not_proved(CORE * self.radius, x, y)
+        return self._boxes_meet(x, y, self.meshed.radius), any(self._may_meet_itself(k, x, y) for k in left)
 
     def _may_meet_itself(self, k: int, x: np.ndarray, y: np.ndarray) -> bool:
         """Whether parts of a body may meet on its way from x to y (p, 3). What has passed through itself on the way may

@@ -29,6 +29,7 @@ class Unstrained:
 
     def __init__(self, device: Device, cells: np.ndarray, own: np.ndarray, triangles: np.ndarray, rest: np.ndarray):
         self.kernels, self.cells = device.collide.strain, np.ascontiguousarray(cells)
+        self.gradients = np.zeros((len(cells), 4, 3))
         self.known = []  # places (p, 3) [m] where the strain was found last, and what it was
         self.width, self.wait, self.rotation = 0.0, 0, np.eye(3)  # nothing is proved of bodies without a width
         edges = rest[cells[:, 1:]] - rest[cells[:, :1]] if len(cells) <= MOST_CELLS else np.zeros((0, 3, 3))
@@ -56,7 +57,8 @@ class Unstrained:
             return False
         if self._near_rotation(least, places):  # any rotation will do, and the last one mostly does
             return True
-        self.rotation = nearest_rotation(sum(np.einsum("pi,pj->ij", x[self.nodes], self.shares) for x in places))
+        turned = sum(np.einsum("pi,pj->ij", x[self.nodes], self.shares) for x in places)
+        self.rotation[:] = nearest_rotation(turned)
         self.known = []
         proved = self._near_rotation(least, places)
         self.wait = 0 if proved else PATIENCE
@@ -74,6 +76,38 @@ class Unstrained:
             strain = self.kernels.largest_strain(x, self.cells, self.gradients, self.rotation)
         self.known = [(x, strain), *(each for each in self.known if each[0] is not x)][:2]
         return strain
+
+
+class Together:
+    """Proofs for several bodies in one loop, by the rotations at hand, which are shared with those of each alone."""
+
+    def __init__(self, bodies: list[Unstrained]):
+        self.bodies, self.kernels = bodies, bodies[0].kernels
+        self.width = np.array([body.width for body in bodies])
+        self.cells = np.concatenate([body.cells for body in bodies])
+        self.gradients = np.concatenate([body.gradients for body in bodies])
+        self.first = np.cumsum([0, *(len(body.cells) for body in bodies)])
+        self.rotation = np.stack([body.rotation for body in bodies])
+        for body, own in zip(bodies, self.rotation):
+            body.rotation = own
+        self.known = []  # places (p, 3) [m], rotations and strains there, which are no numbers where not asked for
+
+    def proved(self, least: np.ndarray, *places: np.ndarray) -> np.ndarray:
+        """Of which bodies (k,) `Unstrained.proves` would say so at once, with distances `least` (k,) [m]."""
+        asked = (self.width > least) & np.array([not body.wait for body in self.bodies])
+        for x in places:
+            asked &= (1.0 - self._strains(x, asked)) * self.width > least
+        return asked
+
+    def _strains(self, x: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        """Largest strains (k,) at places x (p, 3), of those asked for (k,)."""
+        same = (known for known in self.known if known[0] is x or np.array_equal(known[0], x))
+        known = next((one for one in same if np.array_equal(one[1], self.rotation)), None)
+        rotation, strains = known[1:] if known else (self.rotation.copy(), np.full(len(asked), np.nan))
+        missing = asked & np.isnan(strains)
+        self.kernels.largest_strains(x, self.cells, self.gradients, self.first, self.rotation, missing, strains)
+        self.known = [(x, rotation, strains), *(each for each in self.known if each[2] is not strains)][:2]
+        return strains
 
 
 def _convex(rest: np.ndarray, own: np.ndarray, triangles: np.ndarray, volume: np.ndarray) -> bool:

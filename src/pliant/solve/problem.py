@@ -166,11 +166,11 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     order = np.argsort(rows.contacts.key)
     index, flat = rows.contact_index[order], impulse.ravel()
     contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
-    found = rows.contacts.these(order)
-    what = (found.thing, found.point, found.normal, found.gap)
+    found = rows.contacts
+    what = (found.thing[order], found.point[order], found.normal[order], found.gap[order])
     torques = np.zeros((len(order), 3))
     torques[rows.rolling.contact] = flat[rows.rolling.places()]
-    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key, contacts, *what, torques[order])
+    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key[order], contacts, *what, torques[order])
 
 
 def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows, turned: bool = False) -> np.ndarray:

@@ -66,12 +66,31 @@ def _row_rate(start, triples, jacobian, velocity, s, row, lane):
 
 
 @kernel
-def row_rates(start, triples, jacobian, velocity, out):
-    """out (slices, 3, LANES) = J u for velocities (triples, 3)."""
-    for s in range(start.shape[0] - 1):
+def _slice_rates(start, triples, jacobian, velocity, s, there, out):
+    """out (3, LANES) = J u of the rows of a slice; there (3, LANES): work space."""
+    for row in range(3):
+        for lane in range(LANES):
+            out[row, lane] = 0.0
+    for entry in range(start[s], start[s + 1]):
+        for lane in range(LANES):
+            triple = triples[entry, lane]
+            there[0, lane], there[1, lane] = velocity[triple, 0], velocity[triple, 1]
+            there[2, lane] = velocity[triple, 2]
         for row in range(3):
             for lane in range(LANES):
-                out[s, row, lane] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
+                out[row, lane] += (
+                    jacobian[entry, 3 * row, lane] * there[0, lane]
+                    + jacobian[entry, 3 * row + 1, lane] * there[1, lane]
+                    + jacobian[entry, 3 * row + 2, lane] * there[2, lane]
+                )
+
+
+@kernel
+def row_rates(start, triples, jacobian, velocity, out):
+    """out (slices, 3, LANES) = J u for velocities (triples, 3)."""
+    there = np.empty((3, LANES))
+    for s in range(start.shape[0] - 1):
+        _slice_rates(start, triples, jacobian, velocity, s, there, out[s])
 
 
 @kernel
@@ -82,6 +101,32 @@ def row_impulses(start, triples, jacobian, target, weight, velocity, out):
             for lane in range(LANES):
                 rate = _row_rate(start, triples, jacobian, velocity, s, row, lane)
                 out[(s * 3 + row) * LANES + lane] = weight[s, row, lane] * (target[s, row, lane] - rate)
+
+
+@kernel
+def _rough_lane(target, friction, compliance, rate, lane, slip_out, impulse_out, curvature_out):
+    """As `row_response`, of one rough contact in a slice."""
+    normal, tangent = compliance[0, lane], compliance[1, lane]
+    y = (
+        (target[0, lane] - rate[0, lane]) / normal,
+        (target[1, lane] - rate[1, lane]) / tangent,
+        (target[2, lane] - rate[2, lane]) / tangent,
+    )
+    l, g, e = cone_impulse(y, friction[lane], normal, tangent)
+    impulse_out[0, lane], impulse_out[1, lane], impulse_out[2, lane] = l[0], l[1], l[2]
+    curvature_out[0, lane], curvature_out[1, lane], curvature_out[2, lane] = g[0], g[1], g[2]
+    curvature_out[3, lane], curvature_out[4, lane], curvature_out[5, lane] = g[3], g[4], g[5]
+    slip_out[lane] = math.sqrt(rate[1, lane] * rate[1, lane] + rate[2, lane] * rate[2, lane])
+    return e
+
+
+@kernel
+def _rough_response(target, friction, compliance, rate, slip_out, impulse_out, curvature_out):
+    """The same of a whole slice of rough contacts, which is plain arithmetic on its lanes."""
+    energy = 0.0
+    for lane in range(LANES):
+        energy += _rough_lane(target, friction, compliance, rate, lane, slip_out, impulse_out, curvature_out)
+    return energy
 
 
 @kernel
@@ -108,31 +153,36 @@ def row_response(
     linear in the velocity. slip_out (slices, LANES): tangential speed [m/s] of rough contacts.
     """
     energy, of_joints = 0.0, 0.0
-    rate, rest = np.empty(3), np.empty(3)
+    rate, there = np.empty((3, LANES)), np.empty((3, LANES))
     for s in range(start.shape[0] - 1):
         if s == joint_slices:
             of_joints, energy = energy, 0.0
-        for lane in range(LANES):
+        if s < joint_slices:
             for row in range(3):
-                if s < joint_slices:
-                    rate[row] = joint_rate[s, row, lane]
-                else:
-                    rate[row] = _row_rate(start, triples, jacobian, velocity, s, row, lane)
-                rest[row] = target[s, row, lane] - rate[row]
+                for lane in range(LANES):
+                    rate[row, lane] = joint_rate[s, row, lane]
+        else:
+            _slice_rates(start, triples, jacobian, velocity, s, there, rate)
+        rough = True
+        for lane in range(LANES):
+            rough = rough and friction[s, lane] > 0.0
+        if rough:
+            energy += _rough_response(
+                target[s], friction[s], compliance[s], rate, slip_out[s], impulse_out[s], curvature_out[s]
+            )
+            continue
+        for lane in range(LANES):
             if friction[s, lane] > 0.0:
-                normal, tangent = compliance[s, 0, lane], compliance[s, 1, lane]
-                y = (rest[0] / normal, rest[1] / tangent, rest[2] / tangent)
-                l, g, e = cone_impulse(y, friction[s, lane], normal, tangent)
-                for c in range(3):
-                    impulse_out[s, c, lane] = l[c]
-                for c in range(6):
-                    curvature_out[s, c, lane] = g[c]
-                slip_out[s, lane] = math.sqrt(rate[1] * rate[1] + rate[2] * rate[2])
-                energy += e
+                energy += _rough_lane(
+                    target[s], friction[s], compliance[s], rate, lane, slip_out[s], impulse_out[s], curvature_out[s]
+                )
                 continue
             for row in range(3):
                 l, g, e = bounded_impulse(
-                    rest[row], 1.0 / compliance[s, row, lane], low[s, row, lane], high[s, row, lane]
+                    target[s, row, lane] - rate[row, lane],
+                    1.0 / compliance[s, row, lane],
+                    low[s, row, lane],
+                    high[s, row, lane],
                 )
                 impulse_out[s, row, lane], curvature_out[s, row, lane] = l, g
                 energy += e

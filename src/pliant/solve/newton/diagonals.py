@@ -12,13 +12,14 @@ class Diagonals:
         """extra (slices, 9, LANES): what the operator has beyond the matrix. free: flat."""
         self.kernels, self.matrix, self.extra, self.free = device.linalg, matrix, extra, free
         self.bare, self.work = np.empty_like(extra), extra.copy()
+        self.touched = np.zeros((len(extra), extra.shape[2]), np.int8)
         self.kernels.sliced.invert_diagonals(matrix.start, matrix.values, extra, self.bare)
 
     def write(self, rows: RowTerms, out: np.ndarray) -> None:
         """Inverse diagonal blocks (slices, 9, LANES) with what rows add, of the few triples on which they act."""
         np.copyto(out, self.bare)
         if len(rows.start) > 1:
-            numbers = (self.matrix.start, self.matrix.values, self.extra, self.work, out)
+            numbers = (self.matrix.start, self.matrix.values, self.extra, self.work, self.touched, out)
             self.kernels.row_diagonals.invert_touched(rows, self.free, *numbers)
 
 

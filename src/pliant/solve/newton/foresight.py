@@ -15,6 +15,8 @@ from pliant.solve.newton.point import Point
 
 # Most corrections of a direction, part of the residual to which each is solved for, and to which all of them bring it.
 MOST_CORRECTIONS, FORCING, ENOUGH = 8, 0.1, 0.1
+# By what part less where a contact is too deep though all others are met: it is lost in what they leave otherwise.
+CLOSELY = 0.3
 # Most renewals of what lags behind, and the part of it [J] that one leaves where they are slow.
 MOST_RENEWALS, SLOWLY = 5, 0.75
 # Most halvings of a correction that does not lower the model.
@@ -36,7 +38,8 @@ def foresee_contacts(
     value and the gradient of the point. The system is left with the curvatures of contacts where the direction leads.
     solve: finds corrections for right-hand sides, or says that there are to be no more.
     """
-    solve = solve or partial(system.solve, tolerance=FORCING)
+    part = CLOSELY if potential.short else 1.0
+    solve = solve or partial(system.solve, tolerance=part * FORCING)
     rows, joints, u = potential.row_potential, potential.row_potential.joints.slices, point.u
     smooth = point.gradient.copy()
     rows.add_impulses(smooth, first=joints)
@@ -57,7 +60,7 @@ def foresee_contacts(
             break
         there, pushed, lowest = new, new_push, value
         left = _left(rows, joints, smooth + pushed, system)
-        if system.local_norm(left) <= ENOUGH * size:
+        if system.local_norm(left) <= part * ENOUGH * size:
             lag, before = rows.contact_mismatch(), lag
             if renewals == MOST_RENEWALS or lag <= enough or lag > SLOWLY * before:
                 break

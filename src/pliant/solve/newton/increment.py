@@ -55,6 +55,7 @@ class Increment:
         self.free, self.problem, self.started = free, problem, problem.rows.contacts
         self.found_at = np.zeros_like(prediction.u)  # velocities at whose end contacts were found
         self.searches = 0  # how often they were looked for
+        self.short = False  # whether any of those found last ends too deep
         self.change, self.share = None, 1.0  # what was left to go then, and what part of it was gone
         self.clear = True  # whether nothing meets on its way to where the contacts were looked for
         self.model, self.elements, self.device = model, elements, model.device
@@ -114,7 +115,7 @@ class Increment:
         soft = (before.rows.contacts.node >= 0).any(axis=1) & (self.searches > 0)
         held = soft & (self.row_potential.impulse.reshape(-1)[before.rows.contact_index] > 0.0)
         ahead = contacts_ahead(self.problem, self.started, u, last, share, held)
-        self.searches += 1
+        self.searches, self.short = self.searches + 1, False
         self.problem, self.found_at, self.clear, tilting = ahead
         if not len(before.rows.contacts) and not len(self.problem.rows.contacts):
             self.problem = before
@@ -155,25 +156,33 @@ class Increment:
         gap = rows.contacts.gap + self.h * rate.ravel()[rows.contact_index]
         return changed(rows, contacts=changed(rows.contacts, gap=gap))
 
-    def penetrates(self, u: np.ndarray, most: float) -> bool:
+    def falls_short(self, u: np.ndarray, most: float) -> bool:
         """Whether velocities u would leave a contact further short of where it may end than `most`, relative to the
-        size of what touches (between surfaces these become harder), or lead so deep into solids where contacts were
-        not looked for: then they will be there, next time."""
-        rows, size, started = self.problem.rows, self.model.colliders.size_of, self.started
-        if len(rows.contacts):
-            table, rate = rows.table, np.empty(rows.table.target.shape)
-            self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
-            lacking = self.h * (table.target - rate).ravel()[rows.contact_index]
-            there = self._rows_at(u).contacts
-            bad = (lacking > most * size(there)) | too_deep(there, started, self.h, most * size(there))
-            if bad.any():
-                stiffen(self.row_potential, there, rows.contact_index, bad)
-                return True
+        size of what touches; between surfaces these become harder."""
+        rows = self.problem.rows
+        if not len(rows.contacts):
+            return False
+        table, rate = rows.table, np.empty(rows.table.target.shape)
+        self.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+        lacking = self.h * (table.target - rate).ravel()[rows.contact_index]
+        there = self._rows_at(u).contacts
+        allowed = most * self.model.colliders.size_of(there)
+        bad = (lacking > allowed) | too_deep(there, self.started, self.h, allowed)
+        self.short = bool(bad.any())
+        if self.short:
+            stiffen(self.row_potential, there, rows.contact_index, bad)
+        return self.short
+
+    def penetrates(self, u: np.ndarray, most: float) -> bool:
+        """Whether velocities u would leave a contact short by more than that, or lead so deep into solids where
+        contacts were not looked for: then they will be there, next time."""
+        if self.falls_short(u, most):
+            return True
         if np.array_equal(u, self.found_at):
             return False
         self.change, self.share = None, 1.0
         there = of_solids_ahead(self.problem, u)
-        return bool(too_deep(there, started, self.h, most * size(there)).any())
+        return bool(too_deep(there, self.started, self.h, most * self.model.colliders.size_of(there)).any())
 
     def evaluate(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """Phi [J] and its gradient (triples, 3) [N s]; frames and row impulses are kept for the Hessian."""

@@ -164,6 +164,10 @@ def _met(
     left to correct, nothing meets on its way there, nothing penetrates by much."""
     if not criterion.touches:
         return point, True
+    most = max(PENETRATION, OF_TOLERANCE * tolerance)
+    if potential.short and foreseeable(potential) and potential.falls_short(point.u, most):
+        # what was too deep is so still: renewed once more, with the same contacts, it becomes harder
+        return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
     point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
     if potential.clear and not len(potential.problem.rows.contacts):
         return point, True
@@ -184,8 +188,7 @@ def _met(
         point, fits = balanced(potential, system, criterion, point, info, tolerance, correction)
         if not fits:
             return point, False
-    deepest = max(PENETRATION, OF_TOLERANCE * tolerance)
-    if potential.clear and not potential.penetrates(point.u, deepest) and criterion.balances(point.u, info):
+    if potential.clear and not potential.penetrates(point.u, most) and criterion.balances(point.u, info):
         return point, True
     info.imbalance = np.nan
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False

@@ -23,3 +23,13 @@ def largest_strain(x, cells, gradients, rotation):
             if not square < math.inf:
                 return math.inf
     return math.sqrt(worst)
+
+
+@kernel
+def largest_strains(x, cells, gradients, first, rotation, asked, out):
+    """`largest_strain` of the bodies (k,) that are asked for, cells first[k] to first[k + 1] of all (m, 4), with
+    rotations (k, 3, 3); others are left."""
+    for k in range(len(asked)):
+        if asked[k]:
+            begin, end = first[k], first[k + 1]
+            out[k] = largest_strain(x, cells[begin:end], gradients[begin:end], rotation[k])

@@ -29,20 +29,22 @@ def add_row_diagonals(rows, free, out):
 
 
 @kernel
-def invert_touched(rows, free, start, values, extra, work, inverse_inout):
+def invert_touched(rows, free, start, values, extra, work, touched, inverse_inout):
     """The inverse diagonal blocks (slices, 9, LANES) of those triples that rows act on, with what these add; extra
-    (slices, 9, LANES): what others have been inverted with, of which `work` is a copy, and stays one."""
+    (slices, 9, LANES): what others have been inverted with, of which `work` is a copy, and stays one. touched (slices,
+    LANES): zeros, and stays so."""
     add_row_diagonals(rows, free, work)
     least = 8.0 * np.finfo(values.dtype).eps
-    for again in range(2):
-        for s in range(rows.start.shape[0] - 1):
-            for lane in range(LANES):
-                if rows.weight[s, 0, lane] == 0.0 and rows.weight[s, 1, lane] == 0.0 and rows.weight[s, 2, lane] == 0.0:
-                    continue
-                for e in range(rows.start[s], rows.start[s + 1]):
-                    at, own = rows.offset[e, lane] // (3 * LANES), rows.offset[e, lane] % LANES
-                    if again == 0:
-                        invert_diagonal(values[start[at]], work[at], own, least, inverse_inout[at])
-                    else:
-                        for k in range(9):
-                            work[at, k, own] = extra[at, k, own]
+    for s in range(rows.start.shape[0] - 1):
+        for lane in range(LANES):
+            if rows.weight[s, 0, lane] == 0.0 and rows.weight[s, 1, lane] == 0.0 and rows.weight[s, 2, lane] == 0.0:
+                continue
+            for e in range(rows.start[s], rows.start[s + 1]):
+                touched[rows.offset[e, lane] // (3 * LANES), rows.offset[e, lane] % LANES] = 1
+    for at in range(touched.shape[0]):
+        for own in range(LANES):
+            if touched[at, own]:
+                invert_diagonal(values[start[at]], work[at], own, least, inverse_inout[at])
+                touched[at, own] = 0
+                for k in range(9):
+                    work[at, k, own] = extra[at, k, own]
