@@ -161,7 +161,8 @@ def back_to_joints(
         end = float(system.dot(system.free * new.gradient, found.direction))
         if new.value <= most and abs(end - (1.0 - factor) * found.slope) <= OVERSHOOT * abs(found.slope):
             return new
-        if system.direct and potential.joint_energy > SLOWLY * before:
+        # the matrix does not resist the impulses of limits that nobody foresaw to push
+        if system.direct and (potential.joint_energy > SLOWLY * before or potential.row_potential.surprised(held)):
             assemble()
         before = potential.joint_energy
         new, products = _restored(potential, system, new.u, held)

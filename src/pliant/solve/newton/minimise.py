@@ -49,6 +49,8 @@ DOUBT = 4.0
 # Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
 # before, and how often in a row: it is accurate enough for the few that are left.
 FRESH, MOST_FRESH, MOST_KEPT = 30.0, 0.3, 3
+# Iterations in a row that lead nowhere, after which all others would do so too: their matrices are renewed by then.
+STUCK = MOST_KEPT + 2
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -60,7 +62,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, deep, loosely, kept, whole, scale = Trend(), 0, 0, 0, 0, True, None
+    trend, touches, deep, loosely, kept, whole, scale, stuck = Trend(), 0, 0, 0, 0, True, None, 0
     for iteration in range(max_iterations):
         kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
         if kept:
@@ -130,9 +132,15 @@ def minimise(
         swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
+        elif factor == 0.0:
+            stuck += 1
+            if stuck == STUCK:
+                break
+            continue
         elif lags:
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
+        stuck = 0
     info.unsettled = touches >= MANY_TOUCHES and not info.converged
     return point.u, info
 
