@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted, followed
+from pliant.solve.newton.closing import PATIENCE, balanced, bent_back, closed, fitted, followed
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -19,8 +19,6 @@ from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
 MOST_TRIALS = 30
-# Parts of a step that are tried where it has to come back to joints.
-PARTS = (1.0, 0.25, 0.0625)
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long, and so is
@@ -303,28 +301,6 @@ def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int, np.ndarr
     return (np.inf if system.indefinite else left), products, direction
 
 
-def _bent(
-    potential: Increment, system, point: Point, new: Point, found: Direction, allowance: float
-) -> tuple[Point | None, float]:
-    """Newton's step, whose end is `new`, or a part of it, brought back to where joints fit, and that part; None where
-    none lowers the potential. What is right to first order leaves joints by its square: the way back is shorter from
-    the end of a shorter step."""
-    rows, estimate = potential.row_potential, potential.row_potential.estimate
-    now, held = found.impulse, rows.pushing(estimate) if system.direct else None
-    for part in PARTS if system.direct else PARTS[:1]:
-        if part < 1.0:
-            trial = point.u + part * found.direction
-            rows.estimate, held = now + part * (estimate - now), held & rows.pushing(now)
-            new = Point(trial, *potential.evaluate(trial))
-        most = point.value + SUFFICIENT * part * found.slope + allowance
-        again = partial(assemble, potential, system, False, held=held)
-        bent = back_to_joints(potential, system, new, most, found, part, again, held)
-        rows.estimate = estimate
-        if bent is not None:
-            return bent, part
-    return None, 0.0
-
-
 def line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
@@ -342,7 +318,8 @@ def line_search(potential: Increment, system, point: Point, found: Direction) ->
             return Point(*bent), short
         new = Point(trial, *potential.evaluate(trial))
     elif potential.row_potential.joints.slices and slope < 0.0:
-        bent, short = _bent(potential, system, point, new, found, allowance)
+        again = partial(assemble, potential, system, False)
+        bent, short = bent_back(potential, system, point, new, found, allowance, again)
         if bent is not None:
             return bent, short
         new = Point(trial, *potential.evaluate(trial))
