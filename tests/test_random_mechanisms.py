@@ -10,8 +10,9 @@ import pytest
 from random_mechanisms import run
 
 # 74, 119, 205 and 287 creep where only gaps must lead back to joints; 92 and 128 have light links between heavy bodies;
-# 64 and 226 have limits and ropes that are overrun to second order.
-SEEDS = (0, 1, 2, 3, 4, 5, 64, 74, 92, 119, 128, 205, 226, 287)
+# 64 and 226 have limits and ropes that are overrun to second order; of 5 and 179 limits are opened, or met unforeseen,
+# on the way back to joints.
+SEEDS = (0, 1, 2, 3, 4, 5, 64, 74, 92, 119, 128, 179, 205, 226, 287)
 
 
 @pytest.mark.filterwarnings("ignore")

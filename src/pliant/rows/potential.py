@@ -217,8 +217,16 @@ class RowPotential:
 
     def missed(self, held: np.ndarray) -> np.ndarray:
         """Which rigid limits and ropes (slices, 3, LANES), of those held, were open where rows were last evaluated."""
-        first, blocks = slice(0, self.joints.slices), self.joints.blocks
-        return held & self.hard[first] & (blocks.per_range > 0)[:, None] & ~self.pushing(self.impulse[first])
+        return held & self._rigid_limits() & ~self.pushing(self.impulse[: self.joints.slices])
+
+    def surprised(self, held: np.ndarray) -> bool:
+        """Whether rigid limits or ropes, other than those held (slices, 3, LANES), pushed where rows were last
+        evaluated."""
+        return bool(np.any(self._rigid_limits() & ~held & self.pushing(self.impulse[: self.joints.slices])))
+
+    def _rigid_limits(self) -> np.ndarray:
+        """Which rows (slices, 3, LANES) are limits and ropes that are met exactly."""
+        return self.hard[: self.joints.slices] & (self.joints.blocks.per_range > 0)[:, None]
 
     def curvature_holding(self, held: np.ndarray) -> np.ndarray:
         """Curvatures (slices, 6, LANES) as last evaluated, but for limits and ropes held that were open."""

@@ -220,17 +220,27 @@ def spin_energies(inertia, static, rotation, spin, out):
 @kernel
 def calm_spins(inertia, static, before, spin_before, after, turn, excess, spin_inout):
     """Angular velocities (b, 3) after a step with joints: where that of the angular momentum has more energy, by a
-    factor `excess`, than both the body's turning in the step and its spin before, the turning is taken.
+    factor `excess`, than both the body's turning in the step and its spin before, one between it and the turning that
+    has not, the nearer to the turning the more it had.
 
     before, after (b, 4): orientations. A body that turns far in a step carries forces of joints to where they do not
-    act; the velocity that its positions had is always safe.
+    act; the velocity that its positions had is always safe. A spin that jumped to it would not be that of a step which
+    is only a little different.
     """
     for b in range(static.shape[0]):
         if static[b]:
             continue
         found = (spin_inout[b, 0], spin_inout[b, 1], spin_inout[b, 2])
         w, old = (turn[b, 0], turn[b, 1], turn[b, 2]), (spin_before[b, 0], spin_before[b, 1], spin_before[b, 2])
-        most = max(_spin_energy(inertia, after, b, w), _spin_energy(inertia, before, b, old))
-        if _spin_energy(inertia, after, b, found) > excess * most:
+        turning, energy = _spin_energy(inertia, after, b, w), _spin_energy(inertia, after, b, found)
+        most = excess * max(turning, _spin_energy(inertia, before, b, old))
+        if energy > most:
+            way = (found[0] - w[0], found[1] - w[1], found[2] - w[2])
+            square = _spin_energy(inertia, after, b, way)
+            # the energy at a share of the way is turning + slope share + square share^2
+            slope, room = 0.5 * (energy - turning - square), max(most - turning, 0.0)
+            root = math.sqrt(slope * slope + square * room)
+            share = room / (root + slope) if slope > 0.0 else (root - slope) / square
+            share *= most / energy
             for c in range(3):
-                spin_inout[b, c] = turn[b, c]
+                spin_inout[b, c] = turn[b, c] + share * way[c]

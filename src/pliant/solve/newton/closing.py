@@ -1,13 +1,14 @@
 """Joints along Newton's iterations: closed at their start and end, and come back to within a line search."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, LARGEST_IMBALANCE, StepCriterion
 from pliant.solve.newton.increment import Increment
-from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT
+from pliant.solve.newton.lengths import MOST_CORRECTIONS, OVERSHOOT, SUFFICIENT
 from pliant.solve.newton.point import Direction, Point
 
 # How exactly corrections at the end are solved for, and the part of a gap that they leave where they are slow.
@@ -27,6 +28,8 @@ PATIENCE = 12
 # How exactly corrections along the way are solved for; the part of the joints' energy that a slow one leaves; and most
 # of them where matrices may be renewed.
 RESTORING, SLOWLY, MOST_RENEWED = 0.1, 0.03, 8
+# Parts of a step that are tried where it has to come back to joints.
+PARTS = (1.0, 0.25, 0.0625)
 
 
 def fitted(potential: Increment, system, point: Point, assemble: Callable[[], None]) -> Point:
@@ -145,7 +148,7 @@ def _restored(potential: Increment, system, u: np.ndarray, held: np.ndarray | No
     return Point(new := u + correction, *potential.evaluate(new)), products
 
 
-def back_to_joints(
+def _back_to_joints(
     potential: Increment,
     system,
     new: Point,
@@ -170,9 +173,31 @@ def back_to_joints(
         end = float(system.dot(system.free * new.gradient, found.direction))
         if new.value <= most and abs(end - (1.0 - factor) * found.slope) <= OVERSHOOT * abs(found.slope):
             return new
-        if system.direct and potential.joint_energy > SLOWLY * before:
+        # the matrix does not resist the impulses of limits that nobody foresaw to push
+        if system.direct and (potential.joint_energy > SLOWLY * before or potential.row_potential.surprised(held)):
             assemble()
         before = potential.joint_energy
         new, products = _restored(potential, system, new.u, held)
         found.products += products
     return new if np.isfinite(new.value) and new.value <= most else None
+
+
+def bent_back(
+    potential: Increment, system, point: Point, new: Point, found: Direction, allowance: float, assemble: Callable
+) -> tuple[Point | None, float]:
+    """Newton's step, whose end is `new`, or a part of it, brought back to where joints fit, and that part; None where
+    none lowers the potential. What is right to first order leaves joints by its square: the way back is shorter from
+    the end of a shorter step. assemble: renews the system, given rows of joints that count as if they pushed."""
+    rows, estimate = potential.row_potential, potential.row_potential.estimate
+    now, held = found.impulse, rows.pushing(estimate) if system.direct else None
+    for part in PARTS if system.direct else PARTS[:1]:
+        if part < 1.0:
+            trial = point.u + part * found.direction
+            rows.estimate, held = now + part * (estimate - now), held & rows.pushing(now)
+            new = Point(trial, *potential.evaluate(trial))
+        most = point.value + SUFFICIENT * part * found.slope + allowance
+        bent = _back_to_joints(potential, system, new, most, found, part, partial(assemble, held=held), held)
+        rows.estimate = estimate
+        if bent is not None:
+            return bent, part
+    return None, 0.0

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from pliant.solve.info import Info
-from pliant.solve.newton.closing import PATIENCE, back_to_joints, balanced, closed, fitted, followed
+from pliant.solve.newton.closing import PATIENCE, balanced, bent_back, closed, fitted, followed
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -19,8 +19,6 @@ from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
 MOST_TRIALS = 30
-# Parts of a step that are tried where it has to come back to joints.
-PARTS = (1.0, 0.25, 0.0625)
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long, and so is
@@ -50,6 +48,8 @@ DOUBT = 4.0
 # Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
 # before, and how often in a row: it is accurate enough for the few that are left.
 FRESH, MOST_FRESH, MOST_KEPT = 30.0, 0.3, 3
+# Iterations in a row that lead nowhere, after which all others would do so too: their matrices are renewed by then.
+STUCK = MOST_KEPT + 2
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
 FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
@@ -61,7 +61,7 @@ def minimise(
     took."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
-    trend, touches, deep, loosely, kept, whole, scale = Trend(), 0, 0, 0, 0, True, None
+    trend, touches, deep, loosely, kept, whole, scale, stuck = Trend(), 0, 0, 0, 0, True, None, 0
     for iteration in range(max_iterations):
         kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
         if kept:
@@ -132,9 +132,15 @@ def minimise(
         swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
+        elif factor == 0.0:
+            stuck += 1
+            if stuck == STUCK:
+                break
+            continue
         elif lags:
             point, last = Point(point.u, *potential.renew(point.u, point.value, point.gradient)), None
             trend.renewed = True
+        stuck = 0
     info.unsettled = touches >= MANY_TOUCHES and not info.converged
     return point.u, info
 
@@ -303,28 +309,6 @@ def _left_to_correct(system, gradient: np.ndarray) -> tuple[float, int, np.ndarr
     return (np.inf if system.indefinite else left), products, direction
 
 
-def _bent(
-    potential: Increment, system, point: Point, new: Point, found: Direction, allowance: float
-) -> tuple[Point | None, float]:
-    """Newton's step, whose end is `new`, or a part of it, brought back to where joints fit, and that part; None where
-    none lowers the potential. What is right to first order leaves joints by its square: the way back is shorter from
-    the end of a shorter step."""
-    rows, estimate = potential.row_potential, potential.row_potential.estimate
-    now, held = found.impulse, rows.pushing(estimate) if system.direct else None
-    for part in PARTS if system.direct else PARTS[:1]:
-        if part < 1.0:
-            trial = point.u + part * found.direction
-            rows.estimate, held = now + part * (estimate - now), held & rows.pushing(now)
-            new = Point(trial, *potential.evaluate(trial))
-        most = point.value + SUFFICIENT * part * found.slope + allowance
-        again = partial(assemble, potential, system, False, held=held)
-        bent = back_to_joints(potential, system, new, most, found, part, again, held)
-        rows.estimate = estimate
-        if bent is not None:
-            return bent, part
-    return None, 0.0
-
-
 def line_search(potential: Increment, system, point: Point, found: Direction) -> tuple[Point, float]:
     """A step that lowers the potential enough (Armijo) and does not overshoot by much, and its length.
 
@@ -342,7 +326,8 @@ def line_search(potential: Increment, system, point: Point, found: Direction) ->
             return Point(*bent), short
         new = Point(trial, *potential.evaluate(trial))
     elif potential.row_potential.joints.slices and slope < 0.0:
-        bent, short = _bent(potential, system, point, new, found, allowance)
+        again = partial(assemble, potential, system, False)
+        bent, short = bent_back(potential, system, point, new, found, allowance, again)
         if bent is not None:
             return bent, short
         new = Point(trial, *potential.evaluate(trial))
