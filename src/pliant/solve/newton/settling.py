@@ -38,9 +38,10 @@ MOST_LOOKS = 12
 # Imbalance (solve.residual) that a settled step may leave.
 IMBALANCE = 0.1
 # Part of what a contact may lack before it is too deep that it may lack in the last sweep.
-NEARLY = 0.35
+NEARLY = 0.7
 # Part of the way to where an iterate leads from which on contacts follow it all the way: those there are known.
 NEAR = 0.7
+ROUGH_SWEEPS, ROUGH_LOOKS = 60, 0
 
 
 class Settling:
@@ -63,12 +64,12 @@ class Settling:
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
         device, u, before, share = problem.model.device, start, None, 1.0
         impulse = warm_impulses(device, problem.state.impulses, rows, turned=True)
-        for _ in range(MOST_LOOKS):
-            found = self._swept(problem, impulse, u, info)
+        for look in range(MOST_LOOKS):
+            found = self._swept(problem, impulse, u, info, ROUGH_SWEEPS if look < ROUGH_LOOKS else MOST_SWEEPS)
             if found is None:
                 return None
-            u, impulse = found
-            if self._met(problem, u, last, impulse):
+            u, impulse, settled = found
+            if settled and self._met(problem, u, last, impulse):
                 return self._solution(problem, last, u, impulse, info)
             kept, change = kept_impulses(problem.rows, impulse), u - last
             if before is not None:
@@ -102,7 +103,7 @@ class Settling:
         free = problem.model.free_triples
         return self._kick(problem) + self.square(problem.mass, free * (u - problem.before))
 
-    def _swept(self, problem: Problem, impulse: np.ndarray, u: np.ndarray, info: Info) -> tuple | None:
+    def _swept(self, problem: Problem, impulse: np.ndarray, u: np.ndarray, info: Info, sweeps_at_most: int) -> tuple | None:
         """Velocities and impulses after sweeps, or None where they do not come to an end or what touches is too
         different."""
         table, index, most = problem.rows.table, problem.rows.contact_index, (SETTLED * self.tolerance) ** 2
@@ -121,7 +122,7 @@ class Settling:
                 u,
                 self.mobility,
                 LEAST_SWEEPS - info.iterations,
-                MOST_SWEEPS,
+                sweeps_at_most,
                 enough,
             )
             sweeps, left, _ = kernel(*geometry, *numbers)
@@ -129,9 +130,9 @@ class Settling:
             felt = self.mobility.ravel()[_places(index)]
             if felt.max() > LARGEST_RATIO * felt.min():
                 return None
-            if left <= most * (scale := self._scale(problem, u)):
+            if left <= most * (scale := self._scale(problem, u)) or sweeps_at_most < MOST_SWEEPS:
                 info.residual = float(np.sqrt(left / scale)) / SETTLED if left > 0.0 else 0.0
-                return u, impulse
+                return u, impulse, left <= most * scale and (sweeps < sweeps_at_most or sweeps_at_most == MOST_SWEEPS)
         return None
 
     def _met(self, problem: Problem, u: np.ndarray, last: np.ndarray, impulse: np.ndarray) -> bool:
