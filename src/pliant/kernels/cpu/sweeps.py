@@ -41,9 +41,9 @@ from pliant.kernels.lanes import LANES
 # the energy of the change, and what a normal row lacks in parts of what is slow.
 NEW, ENERGY, LACK = 12, 15, 16
 FOUND = 17
-# The most momentum, part of the change by a pair of sweeps, that is carried on; and by how much more a pair may change
-# than the one before it for momentum to begin anew.
-MOMENTUM, RUNAWAY = 0.85, 2.0
+# The most momentum, part of the change by a pair of sweeps, that is carried on; how many times the least so far a pair
+# changes where momentum does harm, as friction may make it do; and the part of the most with which it begins anew.
+MOMENTUM, RUNAWAY, CALMER = 0.85, 3.0, 0.8
 
 
 @formula
@@ -225,7 +225,8 @@ def _accelerated(loaded, ends, own, least, most, tolerance, impulse_inout, u_ino
     and the most that a row lacked in parts of what is slow."""
     impulse_before, u_before = impulse_inout.copy(), u_inout.copy()
     felt, found = np.zeros((1, 9 * LANES)), np.zeros((1, FOUND * LANES))
-    forth, last, age, moved, worst, sweeps, done = np.inf, np.inf, 1.0, np.inf, np.inf, 0, False
+    forth, lowest, age, largest = np.inf, np.inf, 1.0, MOMENTUM
+    moved, worst, sweeps, done = np.inf, np.inf, 0, False
     while sweeps < most and not done:
         back, before = sweeps % 2 == 1, worst
         moved, worst = _sweep(-1 if back else 1, loaded, ends, own, impulse_inout, u_inout, felt, found)
@@ -233,9 +234,10 @@ def _accelerated(loaded, ends, own, least, most, tolerance, impulse_inout, u_ino
         # what others take from a contact that was met before them shows on the way back
         done = not moved > 0.0 or (sweeps >= least and moved <= tolerance and max(worst, before) <= 1.0)
         if back and sweeps < most and not done:
-            age = 1.0 if forth + moved > RUNAWAY * last else age
+            if forth + moved > RUNAWAY * lowest:
+                age, largest, lowest = 1.0, CALMER * largest, np.inf
             older = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
-            momentum, age, last = min((age - 1.0) / older, MOMENTUM), older, forth + moved
+            momentum, age, lowest = min((age - 1.0) / older, largest), older, min(forth + moved, lowest)
             _go_on(momentum, impulse_before.reshape(-1), impulse_inout.reshape(-1))
             _go_on(momentum, u_before.reshape(-1), u_inout.reshape(-1))
         forth = moved
