@@ -1,5 +1,9 @@
 """Block Gauss-Seidel over the contacts of rigid bodies, every contact met in turn by Coulomb's law, accelerated by
-conjugate directions (Silcowitz-Hansen, Niebe and Erleben 2010).
+momentum (Nesterov 1983).
+
+What forth and back do together has no complex eigenvalues where nothing opens or slides, so momentum carries from one
+such pair of sweeps to the next; between single ones it would grow without bounds. Conjugate directions, which need the
+curvature, begin anew with every contact that opens.
 
 Contacts are met in groups of lanes, no two of which move the same body. Each comes after all that it would come after
 were they met one by one, those that carry load at first before the others, so that groups lead to what single contacts
@@ -28,11 +32,8 @@ from pliant.kernels.cpu.sweep_groups import (
     STEPS,
     TURN_FIRST,
     TURN_SECOND,
-    count_hot,
     gather_contact,
     group_contacts,
-    group_some,
-    near_contacts,
 )
 from pliant.kernels.lanes import LANES
 
@@ -40,12 +41,9 @@ from pliant.kernels.lanes import LANES
 # the energy of the change, and what a normal row lacks in parts of what is slow.
 NEW, ENERGY, LACK = 12, 15, 16
 FOUND = 17
-# Sweeps over all contacts before those that lack something are looked at, and again and again; the part of all that
-# these may be for sweeps over them and what surrounds them alone; and how many of those sweeps.
-LOOK, FEW, RINGS, MOST_LOCAL = 10, 0.2, 1, 40
-# What a contact may lack, in parts of what is slow, and part of the energy that all may change by, before it is one of
-# those.
-LACKS, CHANGES = 0.7, 0.1
+# The most momentum, part of the change by a pair of sweeps, that is carried on; how many times the least so far a pair
+# changes where momentum does harm, as friction may make it do; and the part of the most with which it begins anew.
+MOMENTUM, RUNAWAY, CALMER = 0.85, 3.0, 0.8
 
 
 @formula
@@ -172,11 +170,10 @@ def _closing(own, g, impulse, felt):
 
 
 @kernel
-def _sweep(order, loaded, ends, own, much, impulse_inout, u_inout, hot_out, felt, found):
+def _sweep(order, loaded, ends, own, impulse_inout, u_inout, felt, found):
     """One pass over all groups; the square of what changed, as an energy [J], and the largest speed that a normal row
     lacked in parts of what is slow. Of groups after those that were loaded at first, most have no contact that closes.
-    u_inout (bodies + 1, 6): linear and angular velocities; hot_out (groups, LANES): what contacts lack and, times
-    `much`, the energies by which they change; felt (1, 9 * LANES), found (1, FOUND * LANES): room."""
+    u_inout (bodies + 1, 6): linear and angular velocities; felt (1, 9 * LANES), found (1, FOUND * LANES): room."""
     moved, worst, count = 0.0, 0.0, own.shape[0]
     for turn in range(count):
         g = turn if order > 0 else count - 1 - turn
@@ -186,7 +183,6 @@ def _sweep(order, loaded, ends, own, much, impulse_inout, u_inout, hot_out, felt
                 felt[0, c * LANES + lane] = u_inout[s, c] - u_inout[t, c]
                 felt[0, (3 + c) * LANES + lane], felt[0, (6 + c) * LANES + lane] = u_inout[s, 3 + c], u_inout[t, 3 + c]
         if g >= loaded and _closing(own, g, impulse_inout, felt) == 0.0:
-            hot_out[g] = 0.0
             continue
         _meet(own, g, impulse_inout, felt, found)
         for lane in range(LANES):
@@ -194,10 +190,8 @@ def _sweep(order, loaded, ends, own, much, impulse_inout, u_inout, hot_out, felt
             for c in range(6):
                 u_inout[s, c] += found[0, c * LANES + lane]
                 u_inout[t, c] += found[0, (6 + c) * LANES + lane]
-            energy, lack = found[0, ENERGY * LANES + lane], found[0, LACK * LANES + lane]
-            moved += energy
-            worst = max(worst, lack)
-            hot_out[g, lane] = max(lack * (1.0 / LACKS), energy * much)
+            moved += found[0, ENERGY * LANES + lane]
+            worst = max(worst, found[0, LACK * LANES + lane])
         for i in range(3 * LANES):
             impulse_inout[g, i] = found[0, NEW * LANES + i]
     return moved, worst
@@ -217,72 +211,37 @@ def _kick(own, ends, impulse, group, lane, u_inout):
 
 
 @kernel
-def _go_on(share, before, along_inout, now_inout):
-    """From `now` on along the direction so far; both follow the change from `before`, which becomes where they are."""
+def _go_on(momentum, before_inout, now_inout):
+    """From `now` on by a part of the change from `before`, which becomes what `now` was."""
     for i in range(now_inout.size):
-        change = now_inout[i] - before[i]
-        now_inout[i] += share * along_inout[i]
-        along_inout[i] = share * along_inout[i] + change
-        before[i] = now_inout[i]
+        now, before = now_inout[i], before_inout[i]
+        now_inout[i], before_inout[i] = now + momentum * (now - before), now
 
 
 @kernel
-def _accelerated(loaded, ends, own, least, most, tolerance, slow, look, impulse_inout, u_inout, hot_out):
-    """Sweeps forth and back, accelerated by conjugate directions, until one changes no more than `tolerance` [J] and no
-    normal row lacks more than a part `slow` of what is slow, at least and at most so many; how many, what the last one
-    changed, the most that a row lacked, and whether that was all. look: every so many they end as well where few
-    contacts are hot; 0 for never."""
-    impulse_before, impulse_along = impulse_inout.copy(), np.zeros_like(impulse_inout)
-    u_before, u_along = u_inout.copy(), np.zeros_like(u_inout)
+def _accelerated(loaded, ends, own, least, most, tolerance, impulse_inout, u_inout):
+    """Sweeps forth and back, accelerated by momentum, until one changes no more than `tolerance` [J] and in the last
+    two no normal row lacks more than what is slow, at least and at most so many; how many, what the last one changed,
+    and the most that a row lacked in parts of what is slow."""
+    impulse_before, u_before = impulse_inout.copy(), u_inout.copy()
     felt, found = np.zeros((1, 9 * LANES)), np.zeros((1, FOUND * LANES))
-    last, moved, worst, sweeps = np.inf, np.inf, np.inf, 0
-    much, few = 1.0 / (CHANGES * tolerance), FEW * LANES * own.shape[0]
-    going, done = most > 0, most <= 0
-    while going:
-        order = 1 - 2 * (sweeps % 2)
-        moved, worst = _sweep(order, loaded, ends, own, much, impulse_inout, u_inout, hot_out, felt, found)
+    forth, lowest, age, largest = np.inf, np.inf, 1.0, MOMENTUM
+    moved, worst, sweeps, done = np.inf, np.inf, 0, False
+    while sweeps < most and not done:
+        back, before = sweeps % 2 == 1, worst
+        moved, worst = _sweep(-1 if back else 1, loaded, ends, own, impulse_inout, u_inout, felt, found)
         sweeps += 1
-        done = not moved > 0.0 or (sweeps >= least and moved <= tolerance and worst <= slow)
-        going = sweeps < most and not done
-        if going and look > 0 and sweeps >= least and sweeps % look == 0 and count_hot(hot_out) < few:
-            going = False
-        if going:
-            share = moved / last if moved < last else 0.0
-            _go_on(share, impulse_before.reshape(-1), impulse_along.reshape(-1), impulse_inout.reshape(-1))
-            _go_on(share, u_before.reshape(-1), u_along.reshape(-1), u_inout.reshape(-1))
-        last = moved
-    return sweeps, moved, worst, done
-
-
-@kernel
-def _sweep_near(loaded, ends, own, tolerance, impulse_inout, u_inout, hot_inout):
-    """Sweeps over hot contacts and those around them alone; how many, in parts of sweeps over all."""
-    bodies = u_inout.shape[0] - 1
-    which = np.empty(hot_inout.size, np.int64)
-    which = which[: near_contacts(ends, impulse_inout, hot_inout, bodies, RINGS, which)]
-    number, group, place = np.empty(bodies + 1, np.int64), np.empty_like(which), np.empty_like(which)
-    loaded_now, count, known = group_some(which, ends, loaded, bodies, number, group, place)
-    some, pushes = np.zeros((count, NUMBERS * LANES)), np.zeros((count, 3 * LANES))
-    both, u, hot = np.full((count, 2, LANES), np.uint64(known)), np.zeros((known + 1, 6)), np.zeros((count, LANES))
-    for body in range(bodies):
-        if number[body] >= 0:
-            u[number[body]] = u_inout[body]
-    for k in range(len(which)):
-        g, lane, own_group, own_lane = which[k] // LANES, which[k] % LANES, group[k], place[k]
-        for i in range(NUMBERS):
-            some[own_group, i * LANES + own_lane] = own[g, i * LANES + lane]
-        for side in range(2):
-            both[own_group, side, own_lane] = number[ends[g, side, lane]]
-        for row in range(3):
-            pushes[own_group, row * LANES + own_lane] = impulse_inout[g, row * LANES + lane]
-    sweeps, _, _, _ = _accelerated(loaded_now, both, some, 1, MOST_LOCAL, 0.1 * tolerance, LACKS, 0, pushes, u, hot)
-    for body in range(bodies):
-        if number[body] >= 0:
-            u_inout[body] = u[number[body]]
-    for k in range(len(which)):
-        for row in range(3):
-            impulse_inout[which[k] // LANES, row * LANES + which[k] % LANES] = pushes[group[k], row * LANES + place[k]]
-    return sweeps * count / own.shape[0]
+        # what others take from a contact that was met before them shows on the way back
+        done = not moved > 0.0 or (sweeps >= least and moved <= tolerance and max(worst, before) <= 1.0)
+        if back and sweeps < most and not done:
+            if forth + moved > RUNAWAY * lowest:
+                age, largest, lowest = 1.0, CALMER * largest, np.inf
+            older = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
+            momentum, age, lowest = min((age - 1.0) / older, largest), older, min(forth + moved, lowest)
+            _go_on(momentum, impulse_before.reshape(-1), impulse_inout.reshape(-1))
+            _go_on(momentum, u_before.reshape(-1), u_inout.reshape(-1))
+        forth = moved
+    return sweeps, moved, worst
 
 
 @kernel
@@ -303,9 +262,8 @@ def sweep_contacts(
     tolerance,
 ):
     """Sweeps over contacts, forth and back, until one changes no more than `tolerance` [J] and no normal row lacks more
-    than what is slow (slices, LANES) [m/s], but at least
-    `least` and at most `most` of them; returns how many, what the last one changed [J], and the
-    most that a row lacked in parts of what is slow.
+    than what is slow (slices, LANES) [m/s], but at least `least` and at most `most` of them; returns how many, what the
+    last one changed [J], and the most that a row lacked in parts of what is slow.
 
     impulse_inout (slices, 3, LANES); u_inout (triples, 3): velocities without impulses, then with them.
     mobility_out (slices, LANES): what normal impulses move.
@@ -338,17 +296,7 @@ def sweep_contacts(
             for i in range(NUMBERS):
                 own[g, i * LANES + k] = one[i]
             _kick(own, ends, impulse, g, k, u)
-    hot, work, all_sweeps = np.zeros((count, LANES)), 0.0, 0
-    moved, worst, done = np.inf, np.inf, most <= 0
-    while not done and all_sweeps + int(work) < most:
-        left = most - all_sweeps - int(work)
-        now, moved, worst, done = _accelerated(
-            loaded, ends, own, least - all_sweeps, left, tolerance, 1.0, LOOK, impulse, u, hot
-        )
-        all_sweeps += now
-        if not done and now < left:
-            work += _sweep_near(loaded, ends, own, tolerance, impulse, u, hot)
-    sweeps = all_sweeps + int(work)
+    sweeps, moved, worst = _accelerated(loaded, ends, own, least, most, tolerance, impulse, u)
     for s in range(slices):
         for lane in range(LANES):
             if mobility_out[s, lane] > 0.0:

@@ -15,7 +15,7 @@ from pliant.collide.detect import detect
 from pliant.kernels.lanes import LANES
 from pliant.solve.info import Info
 from pliant.solve.newton.minimise import OF_TOLERANCE
-from pliant.solve.newton.sweeping import FEWEST, LARGEST_RATIO, MOST_SWEEPS
+from pliant.solve.newton.sweeping import FEWEST, LARGEST_RATIO
 from pliant.solve.newton.touching import (
     PENETRATION,
     contacts_ahead,
@@ -33,12 +33,15 @@ from pliant.solve.residual import residual
 SETTLED = 0.2
 # Fewest sweeps of a step: what rests comes to rest by them, over many steps.
 LEAST_SWEEPS = 40
+# Most sweeps before contacts are first looked for, which mostly are others where these lead; each time twice as many,
+# up to a most, and how often so many again where they have not settled.
+FIRST_SWEEPS, MOST_SWEEPS, MOST_ROUNDS = 80, 400, 5
 # How often contacts are looked for where sweeps lead.
-MOST_LOOKS = 12
+MOST_LOOKS = 24
 # Imbalance (solve.residual) that a settled step may leave.
 IMBALANCE = 0.1
-# Part of what a contact may lack before it is too deep that it may lack in the last sweep.
-NEARLY = 0.35
+# Part of what a contact may lack before it is too deep that it may lack in the last two sweeps.
+NEARLY = 0.7
 # Part of the way to where an iterate leads from which on contacts follow it all the way: those there are known.
 NEAR = 0.7
 
@@ -63,12 +66,12 @@ class Settling:
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
         device, u, before, share = problem.model.device, start, None, 1.0
         impulse = warm_impulses(device, problem.state.impulses, rows, turned=True)
-        for _ in range(MOST_LOOKS):
-            found = self._swept(problem, impulse, u, info)
+        for look in range(MOST_LOOKS):
+            found = self._swept(problem, impulse, u, info, min(FIRST_SWEEPS << look, MOST_SWEEPS))
             if found is None:
                 return None
-            u, impulse = found
-            if self._met(problem, u, last, impulse):
+            u, impulse, settled = found
+            if settled and self._met(problem, u, last, impulse):
                 return self._solution(problem, last, u, impulse, info)
             kept, change = kept_impulses(problem.rows, impulse), u - last
             if before is not None:
@@ -102,9 +105,9 @@ class Settling:
         free = problem.model.free_triples
         return self._kick(problem) + self.square(problem.mass, free * (u - problem.before))
 
-    def _swept(self, problem: Problem, impulse: np.ndarray, u: np.ndarray, info: Info) -> tuple | None:
-        """Velocities and impulses after sweeps, or None where they do not come to an end or what touches is too
-        different."""
+    def _swept(self, problem: Problem, impulse: np.ndarray, u: np.ndarray, info: Info, at_most: int) -> tuple | None:
+        """Velocities and impulses after sweeps, and whether these settled; None where as many as there may be do not,
+        or what touches is too different."""
         table, index, most = problem.rows.table, problem.rows.contact_index, (SETTLED * self.tolerance) ** 2
         geometry = (table.start, table.triples, table.jacobian, table.target, table.compliance, table.friction)
         inverse_mass, kernel = problem.prediction.inverse_mass, problem.model.device.sweeps.sweep_contacts
@@ -112,26 +115,19 @@ class Settling:
         contacts, h = problem.rows.contacts, problem.h
         lack = may_lack(contacts, problem.started, h, self.most * problem.model.colliders.size_of(contacts))
         slow.reshape(-1)[_places(index)] = NEARLY * lack / h
-        for _ in range(2):
+        for _ in range(MOST_ROUNDS if at_most == MOST_SWEEPS else 1):
             enough, u = most * self._scale(problem, u), problem.prediction.u.copy()
-            numbers = (
-                slow,
-                inverse_mass,
-                impulse,
-                u,
-                self.mobility,
-                LEAST_SWEEPS - info.iterations,
-                MOST_SWEEPS,
-                enough,
-            )
+            counts = (LEAST_SWEEPS - info.iterations, at_most)
+            numbers = (slow, inverse_mass, impulse, u, self.mobility, *counts, enough)
             sweeps, left, _ = kernel(*geometry, *numbers)
             info.iterations += sweeps
-            felt = self.mobility.ravel()[_places(index)]
+            felt, scale = self.mobility.ravel()[_places(index)], self._scale(problem, u)
             if felt.max() > LARGEST_RATIO * felt.min():
                 return None
-            if left <= most * (scale := self._scale(problem, u)):
+            settled = left <= most * scale
+            if settled or at_most < MOST_SWEEPS:
                 info.residual = float(np.sqrt(left / scale)) / SETTLED if left > 0.0 else 0.0
-                return u, impulse
+                return u, impulse, settled
         return None
 
     def _met(self, problem: Problem, u: np.ndarray, last: np.ndarray, impulse: np.ndarray) -> bool:
