@@ -100,7 +100,7 @@ class Surfaces:
         self.skin = SKIN * self._mean_edges()
         self.sheets = self._cut_sheets()
         self._columns = _columns(64)
-        self._others: tuple[np.ndarray, Surfaces] | None = None
+        self._others: tuple[np.ndarray, Surfaces | None] | None = None
 
     def without(self, pairs: np.ndarray) -> "Surfaces":
         """The same, but that pairs (k, 2) of bodies do not touch."""
@@ -265,21 +265,22 @@ class Surfaces:
         if not sheets:
             return self._of_trees(start, end, margin, new)
         parts = [self._collected(patches.near(start, end, margin, new)) for patches in sheets]
-        if self.others.allowed.any():
-            parts.append(self.others._of_trees(start, end, margin, new))
+        others = self._without_sheets()
+        if others is not None:
+            parts.append(others._of_trees(start, end, margin, new))
         if len(parts) == 1:
             return parts[0]
         return [tuple(np.concatenate(column) for column in zip(*each)) for each in zip(*parts)]
 
-    @property
-    def others(self) -> "Surfaces":
-        """The same, but that no sheet with patches touches itself; with trees of its own."""
+    def _without_sheets(self) -> "Surfaces | None":
+        """The same, but that no sheet with patches touches itself, with trees of its own; None if nothing else may
+        touch. (Solids, which may, have no surfaces.)"""
         if self._others is None or self._others[0] is not self.allowed:
-            other = copy(self)
+            other, own = copy(self), np.unique(self.body[self.index.vertices])
             other.allowed, other._trees, other._known, other._others = self.allowed.copy(), {}, {}, None
             for body in self.sheets:
                 other.allowed[body, body] = False
-            self._others = self.allowed, other
+            self._others = self.allowed, other if other.allowed[np.ix_(own, own)].any() else None
         return self._others[1]
 
     def _collected(self, found: list[Found]) -> list[tuple[np.ndarray, np.ndarray]]:

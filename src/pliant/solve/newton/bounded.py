@@ -31,8 +31,8 @@ LONGEST_REACH = 0.1
 # How much deeper, in parts of the thickness, a triangle may be in a solid than its corners without a contact of its own:
 # on what is round there would be three times as many contacts, most of which hold what others do.
 SPARE = 0.5
-# Part of the impulses of contacts in the step before from which they start: those of a step that has hardly converged
-# are not in balance, and would push single nodes far out.
+# Part of the impulses of contacts in the step before from which those of what moves start: they are not in balance where
+# a step has hardly converged, and would push single nodes far out. What rests starts from all of them.
 WARM = 0.5
 # Part of the present motion up to which the lowest point of the potential along it is where a step begins.
 LONGEST_START = 0.8
@@ -80,13 +80,13 @@ class BoundedSolver(NewtonSolver):
         upon.)"""
         free, before = self.system.free, potential.problem.before
         rows = potential.row_potential
-        rows.impulse *= WARM
-        rows.renew()
         rest = np.where(free == 0, potential.predicted, 0.0)
         if criterion.square(potential.mass, free * before) <= criterion.kick:
             rows.follow_slip(rest)
             start = self._evaluated(potential, rest, rest)
             return self._iterate(potential, start, criterion, start.value)
+        rows.impulse *= WARM
+        rows.renew()
         rows.follow_slip(before)
         most = potential.value_at_rest(rest, self.known)
         start = potential.along(np.zeros_like(rest), rest + free * before)

@@ -321,6 +321,15 @@ def _those_near(first, last, boxes, box, way, at, out):
 
 
 @kernel
+def _any_new(members, p, new):
+    """Whether a primitive with nodes members[p] has a new one."""
+    found = False
+    for k in range(members.shape[1]):
+        found |= new[members[p, k]]
+    return found
+
+
+@kernel
 def _between(a, b, one, other, one_boxes, other_boxes, new, box, way, which, same, begin, room, count, out):
     """Pairs of primitives of two kinds, one (starts, members, names) of patch a and the other of patch b, whose boxes
     overlap, that have no node in common and of which one at least is new, into rows of out from `begin` on; how many
@@ -330,18 +339,18 @@ def _between(a, b, one, other, one_boxes, other_boxes, new, box, way, which, sam
     others = _those_near(other[0][b], other[0][b + 1], other_boxes, box, way, at, which[1]) if ones else 0
     for i in range(ones):
         p = which[0, i]
+        fresh = _any_new(members, p, new)
         for j in range(i + 1 if same else 0, others):
             q = which[1, j]
+            if not (fresh or _any_new(there, q, new)):
+                continue
             if not _overlap(one_boxes[0], one_boxes[1], p, other_boxes[0], other_boxes[1], q):
                 continue
-            strangers, fresh = True, False
+            strangers = True
             for k in range(members.shape[1]):
-                fresh |= new[members[p, k]]
                 for m in range(there.shape[1]):
                     strangers &= members[p, k] != there[q, m]
-            for m in range(there.shape[1]):
-                fresh |= new[there[q, m]]
-            if not (strangers and fresh):
+            if not strangers:
                 continue
             if count < room:
                 first, second = one[2][p], other[2][q]
