@@ -59,9 +59,10 @@ class PatchTables(NamedTuple):
 
     triangle_start (patches + 1,), triangle: triangles of each, by their numbers, with nodes (m, 3). vertex_start,
     vertex, vertices (v, 1), edge_start, edge, edges (e, 2): the same. region_start (patches + 1,), region: triangles,
-    by their places here, that surround each; around_start, around: the patches of these,
-    and region_end, of each, where its triangles end there. inverse (m, 4) [1/m]: of two sides at rest. height (patches,) [m]: the
-    least of a triangle that surrounds it. rest_box, surroundings (patches, 4) [m]. most (1,): members of a patch."""
+    by their places here, that surround each; around_start, around: the patches of these, and region_end, of each, where
+    its triangles end there. inverse (m, 4) [1/m]: of two sides at rest. height (patches,) [m]: the least of a triangle
+    that surrounds it. rest_box, surroundings (patches, 4) [m]. most (1,): members of a patch.
+    """
 
     triangle_start: np.ndarray
     triangle: np.ndarray

@@ -28,11 +28,11 @@ from pliant.solve.problem import Problem, Solution
 
 # Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
 LONGEST_REACH = 0.1
-# How much deeper, in parts of the thickness, a triangle may be in a solid than its corners without a contact of its own:
-# on what is round there would be three times as many contacts, most of which hold what others do.
+# How much deeper, in parts of half the thickness, a triangle may be in a solid than its corners without a contact of
+# its own: on what is round there would be twice as many contacts, most of which hold what others do.
 SPARE = 0.5
-# Part of the impulses of contacts in the step before from which those of what moves start: they are not in balance where
-# a step has hardly converged, and would push single nodes far out. What rests starts from all of them.
+# Part of the impulses of contacts in the step before from which those of what moves start: where a step has hardly
+# converged they are not in balance, and would push single nodes far out. What rests starts from all of them.
 WARM = 0.5
 # Part of the present motion up to which the lowest point of the potential along it is where a step begins.
 LONGEST_START = 0.8
