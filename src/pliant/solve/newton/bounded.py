@@ -14,6 +14,7 @@ from pliant.errors import SceneError
 from pliant.kernels.matrices import ContactRows, ContactTables
 from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
+from pliant.solve.newton.at_hand import load_sheets
 from pliant.solve.newton.criteria import ROUNDING, StepCriterion
 from pliant.solve.newton.foresight import foreseeable
 from pliant.solve.newton.increment import Increment
@@ -53,6 +54,8 @@ class BoundedSolver(NewtonSolver):
         self.bounds, self.straight, self.settling = options, None, None
         if type(self.system) is PrimalSystem and self.system.iterates:
             self.system = SheetSystem.of(model) or self.system
+        if isinstance(self.system, SheetSystem):
+            load_sheets(model)
         if model.may_touch:
             model.colliders.longest_reach, model.colliders.spare = LONGEST_REACH, SPARE
         softness = BOUNDED_SHEETS if model.elements.only_sheets else BOUNDED_CONTACTS
