@@ -1,6 +1,6 @@
 """Sheets that are flat and convex at rest, cut into patches: where these lie nearly flat, they cannot touch themselves.
 
-See kernels.cpu.collide.patches for the proof.
+See kernels.cpu.collide.flatness for the proof.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,8 @@ class Patches:
 
     def __init__(self, device: Device, index: SurfaceIndex, triangles: np.ndarray, plane: np.ndarray):
         """triangles (m,): those of the sheet; plane (n, 2) [m]: where points lie at rest."""
-        self.kernels, corners = device.collide.patches, plane[index.triangles[triangles]]
+        self.kernels, self.proofs = device.collide.patches, device.collide.flatness
+        corners = plane[index.triangles[triangles]]
         leaves = 1
         while leaves * PATCH < len(triangles):
             leaves *= 2
@@ -74,7 +75,7 @@ class Patches:
         """Vertices with triangles, and edges, that may come nearer than their margins (n,) [m] on straight ways from
         start to end (n, 3) and have a new (n,) point."""
         kernels, tables = self.kernels, self.tables
-        kernels.prove_flat(tables, start, end, margin, self.work, self.flat)
+        self.proofs.prove_flat(tables, start, end, margin, self.work, self.flat)
         kernels.fit_patches(tables, start, end, margin, new, self.box, self.way, self.ball, self.new)
         pairs = self._pairs_of_patches()
         self.active[:] = False

@@ -21,7 +21,7 @@ SURFACES = (
     *("collide.continuous.impact_times", "collide.continuous.earliest_times"),
 )
 PATCHES = (
-    *("collide.patches.prove_flat", "collide.patches.fit_patches"),
+    *("collide.flatness.prove_flat", "collide.patches.fit_patches"),
     *("collide.patches.near_patches", "collide.patches.near_in_patches"),
 )
 SOLIDS = ("collide.pairs.collide_pairs", "collide.pairs.collide_planes")
