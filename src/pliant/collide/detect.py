@@ -24,7 +24,7 @@ class Colliders:
 
     meshed is None where there are no surfaces, mixed where no surface may touch a solid. slack (t,) [m]: gaps of
     things below which contacts count however slow. acceleration [m/s2]: of free fall. longest_reach: of surfaces, at
-    most, in parts of their edges.
+    most, in parts of their edges. spare: see `Mixed.contacts`.
     """
 
     things: Things
@@ -34,6 +34,7 @@ class Colliders:
     slack: np.ndarray
     acceleration: float
     longest_reach: float = LONGEST_REACH
+    spare: float = 0.0
 
     def __post_init__(self):
         self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
@@ -113,7 +114,7 @@ class Colliders:
             velocities = self.meshed.velocities(state, x)
             reach = 2 * h * lengths(velocities) + fall + SLACK * self.meshed.size
             if self.mixed:
-                parts.append(self.mixed.contacts(placed, x, reach, body_reach))
+                parts.append(self.mixed.contacts(placed, x, reach, body_reach, self.spare))
             # both sides have theirs, and fall no more than one of them against the other
             reach = np.minimum(reach - 0.5 * fall, self.longest_reach * self.meshed.size)
             proofs = self.certificates if surfaces else None

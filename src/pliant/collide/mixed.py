@@ -45,8 +45,12 @@ class Mixed:
         """The same with other surfaces."""
         return Mixed(meshed, self.solids, self.loose)
 
-    def contacts(self, placed: Placed, x: np.ndarray, reach: np.ndarray, body_reach: np.ndarray) -> Contacts:
-        """Contacts of points at x (p, 3) with solids that are no further apart than their reaches (p,), (b,) [m]."""
+    def contacts(
+        self, placed: Placed, x: np.ndarray, reach: np.ndarray, body_reach: np.ndarray, spare: float
+    ) -> Contacts:
+        """Contacts of points at x (p, 3) with solids that are no further apart than their reaches (p,), (b,) [m].
+        spare: those of triangles that are deeper than a corner by no more than this part of the radius there are left
+        to the corners, if all three touch."""
         solids = self.solids
         low, high = solids.boxes(placed, body_reach)
         points, triangles, wide = self._plane_pairs(placed, x, reach), None, self.radius + reach
@@ -54,7 +58,24 @@ class Mixed:
             near = self._near(("vertices", "triangles"), x, x, wide, low, high)
             points, triangles = np.concatenate([points, near[0]]), near[1]
         found = self._nodes(placed, x, reach, body_reach, points)
-        return found if triangles is None else joined([found, self._triangles(placed, x, reach, body_reach, triangles)])
+        if triangles is None:
+            return found
+        inside = self._triangles(placed, x, reach, body_reach, triangles)
+        return joined([found, inside.these(~self._spared(inside, found, spare)) if spare > 0.0 else inside])
+
+    def _spared(self, inside: Contacts, corners: Contacts, spare: float) -> np.ndarray:
+        """Which contacts (k,) of triangles of soft bodies those of their corners will do for."""
+        body, low = inside.body[:, 1], np.full(len(inside), np.inf)
+        spared = (inside.node[:, :3] >= 0).all(axis=1)
+        names = corners.key & ((1 << KIND_PLACE) - 1)
+        order = np.argsort(names)
+        names, gap = names[order], corners.gap[order]
+        for c in range(3 if len(names) else 0):
+            wanted = (inside.node[:, c] << 24) | body
+            place = np.searchsorted(names, wanted).clip(max=len(names) - 1)
+            spared &= names[place] == wanted
+            low = np.minimum(low, gap[place])
+        return spared & (inside.gap >= low - spare * self.radius[inside.node[:, 0]])
 
     def _boxes_meet(self, x: np.ndarray, y: np.ndarray, wide: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Whether the box of a surface, whose points go from x to y (p, 3), wider by so much (p,) [m], and one of those

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.collide.patches import Found, Patches
 from pliant.collide.surface_index import SurfaceIndex, index_surface
 from pliant.collide.trees import Tree
 from pliant.kernels.collide import EDGE_EDGE, INDEX_BITS, MOST_TASKS, VERTEX_FACE, SurfaceTables
@@ -97,7 +98,9 @@ class Surfaces:
         self._rows: dict[str, np.ndarray] = {}  # room for pairs
         self._widest: np.ndarray | None = None  # margins (n,) [m] with which places were looked at last
         self.skin = SKIN * self._mean_edges()
+        self.sheets = self._cut_sheets()
         self._columns = _columns(64)
+        self._others: tuple[np.ndarray, Surfaces | None] | None = None
 
     def without(self, pairs: np.ndarray) -> "Surfaces":
         """The same, but that pairs (k, 2) of bodies do not touch."""
@@ -112,6 +115,16 @@ class Surfaces:
         other.allowed, other._trees, other._known = self.allowed.copy(), {}, {}
         np.fill_diagonal(other.allowed, False)
         return other
+
+    def _cut_sheets(self) -> dict[int, Patches]:
+        """Patches of bodies that touch themselves and are flat and convex at rest."""
+        index, found = self.index, {}
+        own = self.body[index.triangles[:, 0]] if len(index.triangles) else np.zeros(0, np.int64)
+        for body in np.flatnonzero(np.diagonal(self.allowed)).tolist():
+            patches = Patches.of(self.device, index, np.flatnonzero(own == body), self.rest)
+            if patches is not None:
+                found[body] = patches
+        return found
 
     # ---- proximity
 
@@ -247,8 +260,45 @@ class Surfaces:
         (n,) [m] on straight ways from start to end (n, 3), and their nodes (k, 4). What goes the same way comes no
         nearer: boxes at the start are compared, wider by the boxes of how their points move beside each other. new
         (n,): points of which one at least is in every pair."""
-        self.fit(start, start, margin)
         new = np.ones(len(start), bool) if new is None else new
+        sheets = [patches for body, patches in self.sheets.items() if self.allowed[body, body]]
+        if not sheets:
+            return self._of_trees(start, end, margin, new)
+        parts = [self._collected(patches.near(start, end, margin, new)) for patches in sheets]
+        others = self._without_sheets()
+        if others is not None:
+            parts.append(others._of_trees(start, end, margin, new))
+        if len(parts) == 1:
+            return parts[0]
+        return [tuple(np.concatenate(column) for column in zip(*each)) for each in zip(*parts)]
+
+    def _without_sheets(self) -> "Surfaces | None":
+        """The same, but that no sheet with patches touches itself, with trees of its own; None if nothing else may
+        touch. (Solids, which may, have no surfaces.)"""
+        if self._others is None or self._others[0] is not self.allowed:
+            other, own = copy(self), np.unique(self.body[self.index.vertices])
+            other.allowed, other._trees, other._known, other._others = self.allowed.copy(), {}, {}, None
+            for body in self.sheets:
+                other.allowed[body, body] = False
+            self._others = self.allowed, other if other.allowed[np.ix_(own, own)].any() else None
+        return self._others[1]
+
+    def _collected(self, found: list[Found]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Pairs of vertices with triangles, and of edges, and their nodes, from what tasks have written."""
+        sides = (("vertices", "triangles"), ("edges", "edges"))
+        return [
+            self._in_rows(*each, self.members[one], self.members[other]) for each, (one, other) in zip(found, sides)
+        ]
+
+    def _in_rows(self, rows, room: int, counts: np.ndarray, first, second) -> tuple[np.ndarray, np.ndarray]:
+        count = int(counts.sum())
+        pairs, nodes = np.empty((count, 2), np.int64), np.empty((count, 4), np.int64)
+        self.kernels.nearness.collect_pairs(rows, room, counts, first, second, pairs, nodes)
+        return pairs, nodes
+
+    def _of_trees(self, start, end, margin, new: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """As `_chosen`, by walks through the trees."""
+        self.fit(start, start, margin)
         boxes, ways, none = {}, end - start, np.zeros(len(start))
         for name, members in self.members.items():
             low, high = np.empty((len(members), 3)), np.empty((len(members), 3))
@@ -272,10 +322,7 @@ class Surfaces:
             rows = np.empty((MOST_TASKS * room, 2), np.int64)
             kernels.near_pairs(*given, room, rows, counts)
         self._rows[one] = rows
-        count = int(counts.sum())
-        pairs, nodes = np.empty((count, 2), np.int64), np.empty((count, 4), np.int64)
-        kernels.collect_pairs(rows, room, counts, first, second, pairs, nodes)
-        return pairs, nodes
+        return self._in_rows(rows, room, counts, first, second)
 
     # ---- trees
 

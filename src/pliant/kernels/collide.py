@@ -54,6 +54,47 @@ class SurfaceTables(NamedTuple):
     allowed: np.ndarray
 
 
+class PatchTables(NamedTuple):
+    """A flat sheet cut into patches, leaves of a binary tree (collide.patches).
+
+    triangle_start (patches + 1,), triangle: triangles of each, by their numbers, with nodes (m, 3). vertex_start,
+    vertex, vertices (v, 1), edge_start, edge, edges (e, 2): the same. region_start (patches + 1,), region: triangles,
+    by their places here, that surround each; around_start, around: the patches of these, and region_end, of each, where
+    its triangles end there. inverse (m, 4) [1/m]: of two sides at rest. height (patches,) [m]: the least of a triangle
+    that surrounds it. rest_box, surroundings (patches, 4) [m]. most (1,): members of a patch.
+    """
+
+    triangle_start: np.ndarray
+    triangle: np.ndarray
+    nodes: np.ndarray
+    vertex_start: np.ndarray
+    vertex: np.ndarray
+    vertices: np.ndarray
+    edge_start: np.ndarray
+    edge: np.ndarray
+    edges: np.ndarray
+    region_start: np.ndarray
+    region: np.ndarray
+    around_start: np.ndarray
+    around: np.ndarray
+    region_end: np.ndarray
+    inverse: np.ndarray
+    height: np.ndarray
+    rest_box: np.ndarray
+    surroundings: np.ndarray
+    most: np.ndarray
+
+
+class PatchWork(NamedTuple):
+    """What is computed of patches, at the start of a way and at its end: gradient (2, m, 6) of every triangle, their
+    mean (2, patches, 6) and how far one is from it, spread (2, patches); widest (patches,) [m]: margin of a point."""
+
+    gradient: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+    widest: np.ndarray
+
+
 class Hulls(NamedTuple):
     """Convex polyhedra of a scene, each in its shape's frame.
 

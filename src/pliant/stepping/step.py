@@ -65,7 +65,7 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new = close_gaps(problem, solution, new, solver)
         _check_joints(problem, solution, new)
-    else:
+    elif not getattr(solver, "bounded", False):  # which is taken as it is, and moves no rigid bodies
         new = without_gains(problem, solution, new)
     solution.info.straying = max(solution.info.straying, _strayed(problem, solution, solver, new))
     clock.lap("drift")
@@ -78,7 +78,7 @@ def _expected(problem: Problem, solution: Solution) -> np.ndarray:
     """Velocities (triples, 3) of which a step that did not converge may miss by little: the predicted ones; of what is
     kept apart, and so may have been stopped, rest where that is nearer."""
     predicted, u = problem.prediction.u, solution.u
-    if not solution.apart:
+    if not solution.apart or _near(problem.model, problem.state, problem.h * np.abs(u - predicted)):
         return predicted
     stopped = np.abs(u).max(axis=1) < np.abs(u - predicted).max(axis=1)
     return np.where(stopped[:, None], 0.0, predicted)
@@ -181,11 +181,11 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
 
 
 def _near(model: Model, state: State, ways: np.ndarray) -> bool:
-    """Whether ways (triples, 3) [m] of nodes alone are too short to have run away, at a quick look: what they are nodes
-    of is at least as large as two of them are apart."""
-    if model.body_count or not len(state.x):
+    """Whether ways (triples, 3) [m] of nodes, where nothing else moves freely, are too short to have run away, at a
+    quick look: what they are nodes of is at least as large as two of them are apart."""
+    if not model.static.all() or not len(state.x):
         return False
-    return float(ways.max()) <= RUN_AWAY * float(np.abs(state.x[-1] - state.x[0]).max())
+    return float(ways[: len(state.x)].max()) <= RUN_AWAY * float(np.abs(state.x[-1] - state.x[0]).max())
 
 
 def check_state(model: Model, state: State) -> None:

@@ -9,14 +9,16 @@ would pass through something.
 
 import numpy as np
 
+from pliant.collide.contacts import of_solids
 from pliant.errors import SceneError
 from pliant.kernels.matrices import ContactRows, ContactTables
 from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
+from pliant.solve.newton.at_hand import load_sheets
 from pliant.solve.newton.criteria import ROUNDING, StepCriterion
 from pliant.solve.newton.foresight import foreseeable
 from pliant.solve.newton.increment import Increment
-from pliant.solve.newton.minimise import assemble, line_search
+from pliant.solve.newton.minimise import SUFFICIENT, assemble, line_search
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.primal_system import PrimalSystem
 from pliant.solve.newton.sheet_system import SheetSystem
@@ -27,9 +29,14 @@ from pliant.solve.problem import Problem, Solution
 
 # Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
 LONGEST_REACH = 0.1
-# Part of the impulses of contacts in the step before from which they start: those of a step that has hardly converged
-# are not in balance, and would push single nodes far out.
+# How much deeper, in parts of half the thickness, a triangle may be in a solid than its corners without a contact of
+# its own: on what is round there would be twice as many contacts, most of which hold what others do.
+SPARE = 0.5
+# Part of the impulses of contacts in the step before from which those of what moves start: where a step has hardly
+# converged they are not in balance, and would push single nodes far out. What rests starts from all of them.
 WARM = 0.5
+# Part of the present motion up to which the lowest point of the potential along it is where a step begins.
+LONGEST_START = 0.8
 # Part of a step that ends above rest that is tried, at least, before rest itself.
 SHORTEST = 0.2
 # Part of its slope to which the model of a step is followed.
@@ -47,8 +54,10 @@ class BoundedSolver(NewtonSolver):
         self.bounds, self.straight, self.settling = options, None, None
         if type(self.system) is PrimalSystem and self.system.iterates:
             self.system = SheetSystem.of(model) or self.system
+        if isinstance(self.system, SheetSystem):
+            load_sheets(model)
         if model.may_touch:
-            model.colliders.longest_reach = LONGEST_REACH
+            model.colliders.longest_reach, model.colliders.spare = LONGEST_REACH, SPARE
         softness = BOUNDED_SHEETS if model.elements.only_sheets else BOUNDED_CONTACTS
         self.contacts = softness._replace(shares=self.contacts.shares)
 
@@ -74,16 +83,18 @@ class BoundedSolver(NewtonSolver):
         upon.)"""
         free, before = self.system.free, potential.problem.before
         rows = potential.row_potential
-        rows.impulse *= WARM
-        rows.renew()
         rest = np.where(free == 0, potential.predicted, 0.0)
         if criterion.square(potential.mass, free * before) <= criterion.kick:
             rows.follow_slip(rest)
-            return self._iterate(potential, self._evaluated(potential, rest, rest), criterion)
+            start = self._evaluated(potential, rest, rest)
+            return self._iterate(potential, start, criterion, start.value)
+        rows.impulse *= WARM
+        rows.renew()
         rows.follow_slip(before)
         most = potential.value_at_rest(rest, self.known)
         start = potential.along(np.zeros_like(rest), rest + free * before)
-        point, info = self._iterate(potential, self._evaluated(potential, start, rest), criterion)
+        start = self._lowered(potential, self._evaluated(potential, start, rest), rest, most)
+        point, info = self._iterate(potential, start, criterion, most)
         return self._not_above(potential, point, rest, most), info
 
     def _evaluated(self, potential: Increment, u: np.ndarray, rest: np.ndarray) -> Point:
@@ -96,6 +107,17 @@ class BoundedSolver(NewtonSolver):
             return self._evaluated(potential, rest, rest)
         return point
 
+    def _lowered(self, potential: Increment, start: Point, rest: np.ndarray, most: float) -> Point:
+        """A start or, where its potential rises from far before it, the point on the way to it from rest, with a
+        potential of `most` [J], that is about the lowest: what turns or folds quickly is torn by going straight on, and
+        directions from there lead astray."""
+        way = start.u - rest
+        slope, rise = float(self.system.dot(start.gradient, way)), start.value - most
+        share = max((0.5 * slope - rise) / max(slope - rise, 1e-300), 0.0)
+        if slope <= 0.0 or share > LONGEST_START:
+            return start
+        return self._evaluated(potential, rest + share * way, rest)
+
     def _not_above(self, potential: Increment, point: Point, rest: np.ndarray, most: float) -> Point:
         """The end of a step, or a point on the way to it from rest whose potential is not above that at rest, `most`
         [J]: so the elastic energy after a step is at most all energy before it, however little it has converged."""
@@ -106,14 +128,22 @@ class BoundedSolver(NewtonSolver):
             point = Point(u, *potential.evaluate(u))
         return point
 
-    def _iterate(self, potential: Increment, start: Point, criterion: StepCriterion) -> tuple[Point, Info]:
+    def _iterate(
+        self, potential: Increment, start: Point, criterion: StepCriterion, most: float = -np.inf
+    ) -> tuple[Point, Info]:
+        """Iterations from a start; those that end out of solids, with a potential of at most so much [J], need no
+        search along their directions."""
         info, system, trend = Info(self.name, linear=self.system.linear, converged=False), self.system, Trend()
         point = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient)
         for iteration in range(self.bounds.iterations):
             self._assemble(potential, first=iteration == 0)
             point.gradient = point.gradient * system.free
             found = self._direction(potential, point)
-            point, factor = line_search(potential, system, point, found)
+            ahead = self._outside(potential, point, found.direction) if np.isfinite(most) else None
+            if ahead is not None and ahead.value <= min(most, point.value + SUFFICIENT * found.slope):
+                point, factor = ahead, 1.0
+            else:
+                point, factor = line_search(potential, system, point, found)
             point.value -= potential.go_on_from(point.u)
             info.iterations += found.products
             info.newton_iterations, info.shortest_step = iteration + 1, min(info.shortest_step, factor)
@@ -122,6 +152,13 @@ class BoundedSolver(NewtonSolver):
             if info.residual <= self.options.tolerance and factor == 1.0:
                 break
         return point, info
+
+    def _outside(self, potential: Increment, point: Point, direction: np.ndarray) -> Point:
+        """Where a direction leads, with nodes pushed out of solids: contacts are soft, and few products do not harden
+        them."""
+        ahead = potential.along(point.u, direction)
+        ahead = ahead + self.system.free * pushed_out(potential, ahead)
+        return Point(ahead, *potential.evaluate(ahead))
 
     def _assemble(self, potential: Increment, first: bool) -> None:
         """The matrix at what was last evaluated; first: of a step."""
@@ -166,6 +203,24 @@ def descend(
     limits = (size, tolerance, most, system.parallel)
     products = linalg.descent.descend(*terms, *limits, system.x, work, impulse)
     return size * pattern.unpack(system.x), products
+
+
+def pushed_out(potential: Increment, u: np.ndarray) -> np.ndarray:
+    """What velocities u (triples, 3) lack with which nodes would end inside solids. Of several contacts of a node the
+    one that lacks most counts."""
+    problem, out = potential.problem, np.zeros_like(u)
+    rows, contacts = problem.rows, problem.rows.contacts
+    table, rate = rows.table, np.empty(rows.table.target.shape)
+    potential.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+    lacking = (table.target - rate).ravel()[rows.contact_index]
+    deep = np.flatnonzero((lacking > 0.0) & of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
+    deep = deep[np.argsort(lacking[deep], kind="stable")]
+    node, weight = contacts.node[deep, :3], contacts.weight[deep, :3]
+    share = lacking[deep] / (weight * weight).sum(axis=1)
+    for c in range(3):
+        there = weight[:, c] > 0.0
+        out[node[there, c]] = (share * weight[:, c])[there, None] * contacts.normal[deep[there]]
+    return out
 
 
 def refuse_beyond_bounded(model) -> None:
