@@ -123,8 +123,11 @@ class Model:
     @cached_property
     def whole_mobility(self) -> np.ndarray:
         """Inverse masses (n, 1) [1/kg] of the whole soft bodies of nodes, 0 where something pins them: what moves a
-        stiff body as a whole, a node of it resists no more than all of it does."""
+        stiff body as a whole, a node of it resists no more than all of it does. None of sheets, whose nodes give way
+        one by one."""
         out = np.zeros((self.node_count, 1))
+        if self.elements.only_sheets:
+            return out
         for first, last in zip(self.node_start[:-1], self.node_start[1:]):
             if last > first and np.all(self.free[first:last] == 1):
                 out[first:last] = 1.0 / self.node_mass[first:last].sum()
