@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.collide.detect import SLACK
 from pliant.model.model import Model
 
 # How many times more mobile a node may be with its whole body than by itself: by so much contacts may harden again.
@@ -23,9 +24,20 @@ def _held(model: Model, h: float, inverse_mass: np.ndarray) -> np.ndarray:
     mobility, n = inverse_mass.copy(), model.node_count
     stiffness = h * (h * model.node_stiffness + model.node_damping)
     mobility[:n] /= (1 + stiffness / model.node_mass)[:, None]
-    np.maximum(mobility[:n, :3], np.minimum(model.whole_mobility, MOST_EASED * mobility[:n, :3]), out=mobility[:n, :3])
+    eased = np.minimum(_of_whole_bodies(model, h), MOST_EASED * mobility[:n, :3])
+    np.maximum(mobility[:n, :3], eased, out=mobility[:n, :3])
     if model.elements.on_bodies:
         stiffness = h * (h * model.body_stiffness + model.body_damping)
         largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max
         mobility[n:] /= (1 + stiffness * largest)[:, None]
     return mobility
+
+
+def _of_whole_bodies(model: Model, h: float) -> np.ndarray:
+    """Inverse masses (n, 1) [1/kg] of the soft bodies of nodes; less in steps so long that a contact which gives way by
+    them as the body falls would do so by more than its size: in the very long ones of a static balance, next to
+    nothing."""
+    fall = h * h * model.acceleration_bound
+    softs = len(model.soft_names)
+    share = np.minimum(1.0, model.colliders.slack[:softs] / (SLACK * max(fall, 1e-300)))
+    return model.whole_mobility * np.repeat(share, np.diff(model.node_start))[:, None]
