@@ -11,9 +11,12 @@ from pliant.jit import thread_count, use_threads
 
 # Steps that are not counted (they compile), steps of each trial, and steps between two trials: at first, and at most
 # where trials go on choosing the same, for those of the other choice may be slow.
-COMPILING, TRIAL, BETWEEN, LONGEST = 2, 3, 40, 160
-# How much quicker several threads must be than one.
-WORTH = 0.95
+COMPILING, TRIAL, BETWEEN, LONGEST = 2, 5, 20, 160
+# How much longer several threads may seem to take than one before one is taken: steps differ by more than threads gain,
+# and what another process takes away is more.
+SEEMING = 1.05
+# What a step costs besides its iterations, in iterations.
+BESIDES = 30.0
 
 
 class Threads:
@@ -37,21 +40,26 @@ class Threads:
         start = perf_counter()
         with use_threads(count):
             result = step()
-        self._note(count, perf_counter() - start, trying)
+        self._note(count, (perf_counter() - start) / _work(result), trying)
         return result
 
     def _note(self, count: int, seconds: float, trying: bool) -> None:
-        """Keep the time of a trial; at its end the number of threads is taken that was quicker in the middle: on a busy
-        machine, one step of several threads may have been lucky."""
+        """Keep the time of a trial, for the work done in it; at its end the number of threads is taken that was quicker
+        in the middle: on a busy machine, one step of several threads may have been lucky."""
         self.done += 1
         if not trying:
             return
         self.times[count].append(seconds)
         one, many = self.times[1], self.times[self.most]
         if len(one) >= TRIAL and len(many) >= TRIAL:
-            best = self.most if sorted(many)[TRIAL // 2] < WORTH * sorted(one)[TRIAL // 2] else 1
+            best = self.most if sorted(many)[TRIAL // 2] < SEEMING * sorted(one)[TRIAL // 2] else 1
             self.pause = min(2 * self.pause, LONGEST) if best == self.count else BETWEEN
             self.count, self.next, self.times = best, self.done + self.pause, {1: [], self.most: []}
+
+
+def _work(result) -> float:
+    """What a step did, (state, report), as its time grows by it: products, and as many again for all else."""
+    return BESIDES + result[1].iterations
 
 
 class Untouched:

@@ -79,7 +79,7 @@ def lifted(problem: Problem, solution: Solution) -> float:
     given = float(work.sum(where=deepest_between(problem.started, rows.contacts) > -allowed))
     if solution.stored is not None:
         n = len(solution.internal)
-        given += max(solution.stored - problem.h * float(np.vdot(solution.internal, solution.u[:n])), 0.0)
+        given += max(solution.stored - problem.h * float((solution.internal * solution.u[:n]).sum()), 0.0)
     if not given > 0.0:
         return 0.0
     bounces = np.any(model.colliders.things.coefficients(rows.contacts.thing)[1][work > 0.0] > 0.0)
