@@ -8,6 +8,15 @@ import pliant as pl
 from pliant.output.scene_view import picture
 from pliant.scene_file.write import same, save
 
+STEEL = """
+format = 1
+[materials.steel]
+law = "linear"
+young = 2e11
+poisson = 0.3
+density = 7800.0
+"""
+
 
 def full_scene() -> pl.Scene:
     """Rods of every kind, with everything they can have."""
@@ -53,14 +62,9 @@ def test_scene_files_say_all_of_a_rod(tmp_path):
 
 
 def test_what_is_wrong_with_a_rod_in_a_file_is_named(tmp_path):
-    text = """
-format = 1
-[materials.steel]
-law = "linear"
-young = 2e11
-poisson = 0.3
-density = 7800.0
-[[rod]]
+    text = (
+        STEEL
+        + """[[rod]]
 points = [[0, 0, 0], [1, 0, 0]]
 material = "steel"
 radius = 0.01
@@ -75,6 +79,7 @@ points = [[0, 0, 0], [0, 0, 1]]
 material = "stele"
 section = { circle = 0.1 }
 """
+    )
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(pl.SceneError) as caught:
@@ -85,14 +90,7 @@ section = { circle = 0.1 }
 
 def hung_by(b: str) -> str:
     """A scene file of a ball and a rod of 5 points, and a joint that names b."""
-    return f"""
-format = 1
-[materials.steel]
-law = "linear"
-young = 2e11
-poisson = 0.3
-density = 7800.0
-[[rod]]
+    return f"""{STEEL}[[rod]]
 name = "wire"
 points = [[0, 0, 0], [1, 0, 0]]
 segments = 4
