@@ -9,7 +9,7 @@ from pliant.collide.things import Things
 from pliant.collide.trees import Tree
 from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
 from pliant.kernels.device import Device
-from pliant.kernels.shapes import MESH, PLANE, SPHERE
+from pliant.kernels.shapes import BOX, MESH, PLANE, SPHERE
 from pliant.rotations import lengths
 
 # Room for bodies in keys of contacts.
@@ -18,6 +18,8 @@ BODY_BITS = 22
 MOST = 8
 # Bodies up to which all boxes are compared: quicker than fitting a tree.
 MOST_TESTED = 64
+# A little more than one, so that rounding loses no pair.
+ROUNDED = 1.0 + 1e-9
 
 
 def contact_points(count: int) -> ContactPoints:
@@ -62,8 +64,17 @@ class Solids:
         self.depth = np.empty(len(self.code))
         self.kernels = self.device.collide
         self.kernels.advance.core_depths(self.code, self.parameter, self.index, self.hull_depth, self.depth)
+        self._measure_balls()
         self.room = contact_points(64)
         self.tree: Tree | None = None
+
+    def _measure_balls(self) -> None:
+        """inner (b,) [m]: radii of balls about the centres that bodies hold, 0 where that is not known; lever (b,) [m]:
+        how far normals of contacts pass centres by, at most."""
+        off, sphere, box = lengths(self.centre), self.code == SPHERE, self.code == BOX
+        held = np.where(sphere, self.parameter[:, 0], np.where(box, self.parameter[:, :3].min(axis=1), 0.0))
+        self.inner = np.maximum(held - off, 0.0)
+        self.lever = np.where(sphere, off, np.where(np.isinf(self.radius), 0.0, self.radius))
 
     @property
     def shapes(self) -> tuple:
@@ -125,11 +136,10 @@ class Solids:
         """Contacts between bodies that are no further apart than their reaches (b,) [m] together, and may close within
         about two steps of h [s] by how they move against each other, or have gaps below the slack (b,) [m]; fall
         [m/s2]: the acceleration of all."""
-        low, high = self.boxes(placed, reach)
-        near = self.pairs(placed, low, high)
+        near = self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall))
         pairs, together = np.empty((len(near), 2), np.int64), np.empty(len(near))
         motion = (state.body_position, state.body_velocity, state.body_angular_velocity)
-        numbers = (*motion, self.radius, slack, reach, h, fall)
+        numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall)
         count = self.kernels.bodies.closing_pairs(near, *numbers, pairs, together)
         if not count:
             return no_contacts()
@@ -144,6 +154,17 @@ class Solids:
         )
         middle = 0.5 * (found.point_a + found.point_b)
         return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
+
+    def _boxes_ahead(self, state, placed: Placed, slack: np.ndarray, h: float, fall: float) -> tuple:
+        """Boxes (b, 3), low and high, that overlap where contacts may close within about two steps.
+
+        A gap closes by the part of a motion along its normal, and is as long along an axis as the normal is: together
+        no more than half of the motion's length and half of its part along the axis.
+        """
+        way, turn = 2 * h * state.body_velocity, 2 * h * lengths(state.body_angular_velocity)
+        low, high = self.boxes(placed, ROUNDED * (turn * self.lever + 2 * h * h * fall + slack))
+        length = ROUNDED * lengths(way)[:, None]
+        return low - 0.5 * (length - way), high + 0.5 * (length + way)
 
     def _meeting(self, placed: Placed, pairs: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ContactPoints]:
         """Which of the pairs (k, 2), planes last, are within reach (k,) [m], in order, and their contacts. Each kind of

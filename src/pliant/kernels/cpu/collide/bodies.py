@@ -85,21 +85,43 @@ def closing(node, weight, body, point, normal, gap, slack, velocity, body_positi
 
 
 @kernel
-def closing_pairs(pairs, position, velocity, spin, radius, slack, reach, h, acceleration, pairs_out, reach_out):
+def _fastest_closing(way, distance, velocity, least):
+    """The largest speed [m/s] with which a gap may close along a normal that has at least the part `least` of the way,
+    `distance` [m] long, from the second of two bodies to the first, which moves so against it."""
+    speed, along = norm(velocity), dot(way, velocity) / distance
+    cosine = min(least, 1.0)
+    if -along >= cosine * speed:
+        return speed
+    across = math.sqrt(max(speed * speed - along * along, 0.0))
+    return max(across * math.sqrt(1.0 - cosine * cosine) - along * cosine, 0.0)
+
+
+@kernel
+def closing_pairs(
+    pairs, position, velocity, spin, radius, inner, lever, slack, reach, h, acceleration, pairs_out, reach_out
+):
     """The pairs (k, 2) of bodies, within their reaches (b,) [m] of each other, whose contacts `closing` may keep by how
-    they move against each other, and up to what gap (k,) [m]; how many. radius (b,) [m]: of balls around them, infinite
-    for planes; slack (b,) [m]: 0 for none."""
+    they move against each other, and up to what gap (k,) [m]; how many. radius, inner (b,) [m]: of balls around them,
+    infinite for planes, and in them; lever (b,) [m]: how far normals pass their centres by, at most; slack (b,) [m]: 0
+    for none.
+
+    A normal has as much of the way between two centres as there is of both bodies and of the gap along it.
+    """
     count = 0
     for k in range(len(pairs)):
         a, b = pairs[k, 0], pairs[k, 1]
         within, gap = reach[a] + reach[b], -math.inf
         if math.isfinite(radius[a]) and math.isfinite(radius[b]):
             way = subtract(_triple(position, a), _triple(position, b))
-            speed = norm(subtract(_triple(velocity, a), _triple(velocity, b)))
-            speed += norm(_triple(spin, a)) * (radius[a] + within) + norm(_triple(spin, b)) * (radius[b] + within)
+            against = subtract(_triple(velocity, a), _triple(velocity, b))
+            distance = max(norm(way), 1e-300)
+            gap = distance - radius[a] - radius[b]
+            speed = _fastest_closing(way, distance, against, (max(gap, 0.0) + inner[a] + inner[b]) / distance / ROUNDED)
+            for body in (a, b):
+                if lever[body] > 0.0:
+                    speed += norm(_triple(spin, body)) * (lever[body] + within)
             near = min(slack[a], slack[b]) if slack[a] > 0.0 and slack[b] > 0.0 else max(slack[a], slack[b])
             within = min(within, ROUNDED * (near + 2.0 * h * (speed + h * acceleration)))
-            gap = norm(way) - radius[a] - radius[b]
         if gap <= within:
             pairs_out[count, 0], pairs_out[count, 1], reach_out[count] = a, b, within
             count += 1
