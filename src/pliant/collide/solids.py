@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pliant.collide.contacts import FEATURE_BITS, KIND_PLACE, SOLID_KIND, Contacts, between_bodies, no_contacts
+from pliant.collide.near_bodies import NearBodies
 from pliant.collide.things import Things
 from pliant.collide.trees import Tree
 from pliant.kernels.collide import ContactPoints, Hulls, Scratch, make_scratch
@@ -67,6 +68,8 @@ class Solids:
         self._measure_balls()
         self.room = contact_points(64)
         self.tree: Tree | None = None
+        numbers = (self.device, self.things, self.convex, self.radius, self._found_in_tree)
+        self.near, self.near_ways = NearBodies(*numbers), NearBodies(*numbers)
 
     def _measure_balls(self) -> None:
         """inner (b,) [m]: radii of balls about the centres that bodies hold, 0 where that is not known; lever (b,) [m]:
@@ -120,10 +123,15 @@ class Solids:
         """Pairs (k, 2) of bodies whose boxes overlap, planes second; sorted."""
         if len(self.convex) <= MOST_TESTED:
             return self._tested(low, high, self.planes, *self.plane_equations(placed))
-        near = self.fit(low, high).pairs()
-        room = np.empty((len(near) + len(self.convex) * len(self.planes), 2), np.int64)
+        near, room = self.near.pairs(low, high), np.empty((len(self.convex) * len(self.planes), 2), np.int64)
         numbers = (low, high, self.convex, self.things.soft_count, self.planes, *self.plane_equations(placed))
-        return room[: self.kernels.broad.bodies_in_order(self.things.manners, near, *numbers, room)]
+        return np.concatenate([near, room[: self.kernels.broad.planes_near(self.things.manners, *numbers, room)]])
+
+    def _found_in_tree(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Pairs (k, 2) of convex bodies that may touch, whose boxes (b, 3) overlap; sorted."""
+        near = self.fit(low, high).pairs()
+        room, numbers = np.empty((len(near), 2), np.int64), (self.convex, self.things.soft_count)
+        return room[: self.kernels.broad.bodies_in_order(self.things.manners, near, *numbers, room)].copy()
 
     def _tested(self, low: np.ndarray, high: np.ndarray, planes: np.ndarray, normals, heights) -> np.ndarray:
         """As `pairs`, each body with each other and with these planes."""
@@ -215,8 +223,7 @@ class Solids:
         if len(self.convex) <= MOST_TESTED:
             pairs = self._tested(low, high, self.planes[:0], np.empty((0, 3)), np.empty(0))
         else:
-            pairs, count = self.convex[self.fit(low, high).pairs()], self.things.soft_count
-            pairs = pairs[self.things.may_touch(count + pairs[:, 0], count + pairs[:, 1])]
+            pairs = self.near_ways.pairs(low, high)
         fast = moved[pairs].sum(axis=1) > 0.25 * self.depth[pairs].sum(axis=1)
         pairs, found = np.ascontiguousarray(pairs[fast]), np.empty(int(fast.sum()))
         bodies = (start.body_position, start.body_rotation, self.principal, self.centre)

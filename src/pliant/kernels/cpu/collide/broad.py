@@ -123,6 +123,76 @@ def _planes_near(manners, low, high, bodies, soft_count, planes, normals, height
 
 
 @kernel
+def planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
+    """Pairs (k, 2) of bodies (b,), ascending, with planes (p,), of normals (p, 3) and heights (p,) [m], that their
+    boxes low, high (all bodies, 3) [m] reach; sorted by planes. How many."""
+    return _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, 0, pairs_out)
+
+
+@kernel
+def _meet(low, high, a, b):
+    """Whether boxes a and b of low, high (n, 3) have points in common."""
+    below = (low[a, 0] <= high[b, 0]) & (low[a, 1] <= high[b, 1]) & (low[a, 2] <= high[b, 2])
+    return below & (low[b, 0] <= high[a, 0]) & (low[b, 1] <= high[a, 1]) & (low[b, 2] <= high[a, 2])
+
+
+@kernel
+def boxes_leaving(bodies, low, high, outer_low, outer_high, out):
+    """Which of the bodies (b,) have boxes low, high (n, 3) that do not lie within others, out (b,), in order; how many.
+    What is no number does not."""
+    count = 0
+    for i in range(len(bodies)):
+        b, within = bodies[i], True
+        for c in range(3):
+            within = within and low[b, c] >= outer_low[b, c] and high[b, c] <= outer_high[b, c]
+        if not within:
+            out[count] = b
+            count += 1
+    return count
+
+
+@kernel
+def pairs_of(manners, some, bodies, soft_count, low, high, among, pairs_out):
+    """Pairs (k, 2), in ascending order of their members, of some bodies (s,), which `among` (n,) tells, with others of
+    bodies (b,) that may touch and whose boxes low, high (n, 3) overlap. How many there are, though no more are written
+    than there is room."""
+    count = 0
+    for i in range(len(some)):
+        for j in range(len(bodies)):
+            a, b = some[i], bodies[j]
+            if a == b or (among[b] and b < a) or not _meet(low, high, a, b):
+                continue
+            if _accept(manners, soft_count + a, soft_count + b):
+                if count < len(pairs_out):
+                    pairs_out[count, 0], pairs_out[count, 1] = min(a, b), max(a, b)
+                count += 1
+    return count
+
+
+@kernel
+def without_these(pairs, among, pairs_out):
+    """The pairs (k, 2) of which no member is among some (n,), in their order; how many."""
+    count = 0
+    for k in range(len(pairs)):
+        if not (among[pairs[k, 0]] or among[pairs[k, 1]]):
+            pairs_out[count, 0], pairs_out[count, 1] = pairs[k, 0], pairs[k, 1]
+            count += 1
+    return count
+
+
+@kernel
+def overlapping_of(pairs, low, high, pairs_out):
+    """Those of the pairs (k, 2) whose boxes low, high (n, 3) overlap, in their order; how many."""
+    count = 0
+    for k in range(len(pairs)):
+        a, b = pairs[k, 0], pairs[k, 1]
+        if _meet(low, high, a, b):
+            pairs_out[count, 0], pairs_out[count, 1] = a, b
+            count += 1
+    return count
+
+
+@kernel
 def bodies_near(manners, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
     """Pairs (k, 2) of bodies (b,), ascending, with boxes low, high (all bodies, 3) [m], that overlap and may touch;
     then with planes (p,), of normals (p, 3) and heights (p,) [m], that boxes reach; each sorted. How many."""
@@ -131,40 +201,40 @@ def bodies_near(manners, low, high, bodies, soft_count, planes, normals, heights
         a = bodies[i]
         for j in range(i + 1, len(bodies)):
             b = bodies[j]
-            meet = low[a, 0] <= high[b, 0] and low[b, 0] <= high[a, 0]
-            meet = meet and low[a, 1] <= high[b, 1] and low[b, 1] <= high[a, 1]
-            meet = meet and low[a, 2] <= high[b, 2] and low[b, 2] <= high[a, 2]
-            if meet and _accept(manners, soft_count + a, soft_count + b):
+            if _meet(low, high, a, b) and _accept(manners, soft_count + a, soft_count + b):
                 pairs_out[count, 0], pairs_out[count, 1] = a, b
                 count += 1
     return _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, count, pairs_out)
 
 
 @kernel
-def bodies_in_order(manners, near, low, high, bodies, soft_count, planes, normals, heights, pairs_out):
-    """As `bodies_near`, of pairs near (k, 2) of entries of `bodies` whose boxes overlap, in any order; room for all."""
-    first = np.zeros(len(bodies) + 1, np.int64)
-    for k in range(len(near)):
-        first[min(near[k, 0], near[k, 1]) + 1] += 1
-    for i in range(len(bodies)):
+def _in_order(pairs, side, count, pairs_out):
+    """The pairs (k, 2) in ascending order of one of their members, below count; others of the same stay in order."""
+    first = np.zeros(count + 1, np.int64)
+    for k in range(len(pairs)):
+        first[pairs[k, side] + 1] += 1
+    for i in range(count):
         first[i + 1] += first[i]
-    filled, other = first[:-1].copy(), np.empty(len(near), np.int64)
-    for k in range(len(near)):
-        i, j = min(near[k, 0], near[k, 1]), max(near[k, 0], near[k, 1])
-        place = filled[i]
-        while place > first[i] and other[place - 1] > j:
-            other[place] = other[place - 1]
-            place -= 1
-        other[place] = j
-        filled[i] += 1
+    for k in range(len(pairs)):
+        place = first[pairs[k, side]]
+        pairs_out[place, 0], pairs_out[place, 1] = pairs[k, 0], pairs[k, 1]
+        first[pairs[k, side]] += 1
+
+
+@kernel
+def bodies_in_order(manners, near, bodies, soft_count, pairs_out):
+    """The pairs of bodies (b,), ascending, that may touch, of pairs near (k, 2) of entries of `bodies`, first before
+    second, in any order; sorted. How many."""
+    half, whole = np.empty_like(near), np.empty_like(near)
+    _in_order(near, 1, len(bodies), half)
+    _in_order(half, 0, len(bodies), whole)
     count = 0
-    for i in range(len(bodies)):
-        for k in range(first[i], first[i + 1]):
-            a, b = bodies[i], bodies[other[k]]
-            if _accept(manners, soft_count + a, soft_count + b):
-                pairs_out[count, 0], pairs_out[count, 1] = a, b
-                count += 1
-    return _planes_near(manners, low, high, bodies, soft_count, planes, normals, heights, count, pairs_out)
+    for k in range(len(whole)):
+        a, b = bodies[whole[k, 0]], bodies[whole[k, 1]]
+        if _accept(manners, soft_count + a, soft_count + b):
+            pairs_out[count, 0], pairs_out[count, 1] = a, b
+            count += 1
+    return count
 
 
 @kernel
