@@ -10,6 +10,8 @@ from pliant.kernels.shapes import MESH, PLANE
 
 # A little more than one, so that rounding loses no contact.
 ROUNDED = 1.0 + 1e-9
+# By how much the cosine of a normal with the way between two bodies may be off, as iterations find it.
+SKEW = 1e-6
 
 
 @kernel
@@ -89,7 +91,7 @@ def _fastest_closing(way, distance, velocity, least):
     """The largest speed [m/s] with which a gap may close along a normal that has at least the part `least` of the way,
     `distance` [m] long, from the second of two bodies to the first, which moves so against it."""
     speed, along = norm(velocity), dot(way, velocity) / distance
-    cosine = min(least, 1.0)
+    cosine = min(max(least, -1.0), 1.0)
     if -along >= cosine * speed:
         return speed
     across = math.sqrt(max(speed * speed - along * along, 0.0))
@@ -105,7 +107,8 @@ def closing_pairs(
     infinite for planes, and in them; lever (b,) [m]: how far normals pass their centres by, at most; slack (b,) [m]: 0
     for none.
 
-    A normal has as much of the way between two centres as there is of both bodies and of the gap along it.
+    A normal has as much of the way between two centres as there is of both bodies and of the gap along it; where they
+    overlap, no direction has a smaller overlap than it, neither has the way.
     """
     count = 0
     for k in range(len(pairs)):
@@ -116,7 +119,7 @@ def closing_pairs(
             against = subtract(_triple(velocity, a), _triple(velocity, b))
             distance = max(norm(way), 1e-300)
             gap = distance - radius[a] - radius[b]
-            speed = _fastest_closing(way, distance, against, (max(gap, 0.0) + inner[a] + inner[b]) / distance / ROUNDED)
+            speed = _fastest_closing(way, distance, against, (gap + inner[a] + inner[b]) / distance - SKEW)
             for body in (a, b):
                 if lever[body] > 0.0:
                     speed += norm(_triple(spin, body)) * (lever[body] + within)
