@@ -153,9 +153,9 @@ class Stages:
 
 
 def measured(row: Row, steps: int) -> dict:
-    """One row: milliseconds per substep and per step, beside the paper's, of which so many systems were solved in each
-    step; imbalance: what is left after a step (solve.residual); converged: the part of the steps that did, which is
-    asked of those alone that end when they have."""
+    """One row: milliseconds per substep and per step, beside the paper's, and per linear system, of which a substep of
+    the paper has one, and one with contacts here several; imbalance: what is left after a step (solve.residual);
+    converged: the part of the steps that did, which is asked of those alone that end when they have."""
     scene = row.scene()
     solver = pl.Mixed(outer=1, inner=row.substeps, tolerance=TOUCHING if row.falls else ALL)
     sim = scene.simulate(dt=1 / 60, solver=solver)
@@ -181,6 +181,7 @@ def measured(row: Row, steps: int) -> dict:
         "times_faster": sum(row.paper) / total,
         "substeps_per_step": count / steps,
         "systems_per_step": stages.systems / steps,
+        "ms_per_system": sum(whole) / max(stages.systems, 1),
         "ms_per_step": float(np.mean(whole)),
         "median_ms_per_step": float(np.median(whole)),
         "paper_ms_per_step": sum(row.paper) * row.substeps,
