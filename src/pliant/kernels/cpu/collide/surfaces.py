@@ -35,8 +35,9 @@ TELLING = 1e-12
 FLAT = 1e-4
 # Rounding between two computations of the same distance, in parts of the coordinates: in doubt a contact is kept.
 DOUBT = 1e-15
-# Pairs that one thread takes at a time.
-CHUNK = 512
+# Pairs that one thread takes at a time, and how many chunks further the next one lies, a prime: pairs of vertices come
+# before those of edges, which cost another time, and every thread takes chunks that follow each other.
+CHUNK, STRIDE = 128, 31
 
 
 @kernel
@@ -177,7 +178,9 @@ def surface_contacts(vertex_pairs, edge_pairs, surface, x, radius, reach, key_ou
     first = (own + CHUNK - 1) // CHUNK
     chunks = first + (other + CHUNK - 1) // CHUNK
     place, found = np.empty(chunks, np.int64), np.empty(chunks, np.int64)
-    for chunk in prange(chunks):
+    stride = STRIDE if chunks % STRIDE else 1
+    for turn in prange(chunks):
+        chunk = turn * stride % chunks
         if chunk < first:
             place[chunk] = chunk * CHUNK
             found[chunk] = _vertices_with_triangles(
