@@ -1,6 +1,6 @@
 """Contacts: pairs of points, on two sides, that may not pass each other."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -54,13 +54,18 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.key)
 
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        """All arrays, in the order of the fields."""
+        return self.node, self.weight, self.body, self.thing, self.point, self.normal, self.gap, self.key
+
     def these(self, which: np.ndarray) -> "Contacts":
         """Some of them, by mask or indices."""
         if which.dtype == bool:  # indices are quicker for several columns
             if which.all():
                 return self
             which = np.flatnonzero(which)
-        return Contacts(*(getattr(self, own.name)[which] for own in fields(self)))
+        return Contacts(*(column.take(which, axis=0) for column in self.columns))
 
 
 @cache
@@ -75,7 +80,7 @@ def joined(parts: list[Contacts]) -> Contacts:
     parts = [part for part in parts if len(part)]
     if len(parts) < 2:
         return parts[0] if parts else no_contacts()
-    return Contacts(*(np.concatenate([getattr(part, own.name) for part in parts]) for own in fields(Contacts)))
+    return Contacts(*(np.concatenate(columns) for columns in zip(*(part.columns for part in parts))))
 
 
 def against_body(node: np.ndarray, weight: np.ndarray, thing, body, soft_count: int, found, key) -> Contacts:

@@ -15,9 +15,15 @@ from pliant.collide.meshed import Meshed
 from pliant.collide.solids import Placed, Solids, contact_points
 from pliant.kernels.collide import MOST_OF_TRIANGLE as MOST
 from pliant.kernels.shapes import CONE, HULL
+from pliant.rotations import lengths
 
 # Primitives times bodies up to which all boxes are compared: quicker than fitting trees.
 MOST_TESTS = 500_000
+
+
+def _largest(values: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """The largest (k,) of the values of three corners (k, 3); quicker than `max`."""
+    return np.maximum(np.maximum(values[corners[:, 0]], values[corners[:, 1]]), values[corners[:, 2]])
 
 
 class Mixed:
@@ -66,7 +72,7 @@ class Mixed:
     def _spared(self, inside: Contacts, corners: Contacts, spare: float) -> np.ndarray:
         """Which contacts (k,) of triangles of soft bodies those of their corners will do for."""
         body, low = inside.body[:, 1], np.full(len(inside), np.inf)
-        spared = (inside.node[:, :3] >= 0).all(axis=1)
+        spared = (inside.node[:, 0] >= 0) & (inside.node[:, 1] >= 0) & (inside.node[:, 2] >= 0)
         names = corners.key & ((1 << KIND_PLACE) - 1)
         order = np.argsort(names)
         names, gap = names[order], corners.gap[order]
@@ -159,7 +165,7 @@ class Mixed:
         solids, index, room = self.solids, self.index, MOST * len(pairs)
         if not len(pairs):
             return no_contacts()
-        together = reach[index.triangles[pairs[:, 0]]].max(axis=1) + body_reach[pairs[:, 1]]
+        together = _largest(reach, index.triangles[pairs[:, 0]]) + body_reach[pairs[:, 1]]
         which, feature = np.empty(room, np.int64), np.empty(room, np.int64)
         weight, normal, gap = np.empty((room, 3)), np.empty((room, 3)), np.empty(room)
         surface = (index.triangles, index.triangle_edges, index.edge_start, index.edge_triangles)
@@ -197,7 +203,7 @@ class Mixed:
         may go before the core of a solid is met; low, high (b, 3): boxes of the bodies' whole ways."""
         solids = self.solids
         of_points, of_bodies = np.ones(len(x)), np.ones(len(solids.code))
-        ways, thin = np.sqrt(((ends - x) ** 2).sum(axis=1)), 0.25 * solids.depth
+        ways, thin = lengths(ends - x), 0.25 * solids.depth
         turned = np.linalg.norm(motion, axis=1) + np.linalg.norm(turn, axis=1) * np.minimum(solids.radius, 1e30)
         if not np.any((ways.max(initial=0.0) + turned > thin)[solids.convex]):
             return of_points, of_bodies
@@ -205,7 +211,7 @@ class Mixed:
         if not self._boxes_meet(x, ends, none, low, high):
             return of_points, of_bodies
         pairs = self._near(("triangles",), x, ends, none, low, high)[0]
-        gone = ways[self.index.triangles[pairs[:, 0]]].max(axis=1, initial=0.0)
+        gone = _largest(ways, self.index.triangles[pairs[:, 0]])
         fast = gone + turned[pairs[:, 1]] > thin[pairs[:, 1]]
         pairs = np.ascontiguousarray(pairs[fast])
         found = np.empty(len(pairs))

@@ -48,7 +48,7 @@ class Patches:
         self.rows = [_rows(LEAST_ROOM) for _ in range(2)]
         self.patch_rows, self.active = _rows(LEAST_ROOM), np.empty(leaves, bool)
         counts = (len(self.tables.vertex), len(triangles), len(self.tables.edge))
-        self.boxes = tuple(np.empty((count, 6)) for count in counts for _ in range(2))
+        self.boxes = tuple(np.empty((12, count)) for count in counts)
 
     @classmethod
     def of(cls, device: Device, index: SurfaceIndex, triangles: np.ndarray, rest: np.ndarray) -> "Patches | None":
@@ -89,7 +89,7 @@ class Patches:
                 each = zip(self.rows, rooms.tolist(), counts.T)
                 return [Found(rows, room, np.ascontiguousarray(own)) for rows, room, own in each]
             each = zip(self.rows, rooms.tolist(), most.tolist())
-            self.rows = [rows if there <= room else _rows(there + there // 4) for rows, room, there in each]
+            self.rows = [rows if there <= room else _rows(2 * there) for rows, room, there in each]
 
     def _pairs_of_patches(self) -> np.ndarray:
         """Pairs (k, 2) of patches that may hold pairs of primitives."""
@@ -100,7 +100,7 @@ class Patches:
             most = int(counts.max())
             if most <= room:
                 return self.patch_rows.reshape(MOST_TASKS, room, 2)[np.arange(room) < counts[:, None]]
-            self.patch_rows = _rows(most + most // 4)
+            self.patch_rows = _rows(2 * most)
 
 
 def _rows(room: int) -> np.ndarray:

@@ -16,7 +16,7 @@ KEEP = 0.5
 # Part of the first gap that may be left at the time of an impact.
 SLACK = 0.1
 # Distance, in parts of their edges, that points may move before pairs that may be near are looked for again.
-SKIN = 0.06
+SKIN = 0.03
 # Part of all points up to which, where others have stayed near, pairs are looked for of those that have not.
 MOST_NEW = 0.7
 # Pairs that there is room for at first in each task of a search.

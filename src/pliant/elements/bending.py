@@ -26,8 +26,9 @@ SIX = ([0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1])
 PLANE = [0, 1, 5]
 
 
-# Where gradients of the turns begin in frames; their parts in the plane of triangles that count as flat.
-SLOPES, NEARLY_FLAT = 6, 1e-6
+# How many turns there are in frames, where their gradients begin; their parts in the plane of triangles that count as
+# flat.
+TURNS, SLOPES, NEARLY_FLAT = 3, 6, 1e-6
 
 
 class BendingTerms(NamedTuple):
@@ -136,6 +137,11 @@ class BendingSet(VolumeSet):
         of_groups = (np.zeros(self.groups), np.zeros(self.groups))
         return Space(np.empty((self.groups, BENDING_DATA, LANES)), data, *of_groups, np.zeros((0, 3)), nothing)
 
+    def keep_less(self, space: Space) -> None:
+        """Room for the turns alone."""
+        if space.frames.shape[1] > TURNS:
+            space.frames = np.empty((self.groups, TURNS, LANES))
+
     @property
     def geometry(self) -> tuple[np.ndarray, ...]:
         """What angles are measured with."""
@@ -144,7 +150,8 @@ class BendingSet(VolumeSet):
     def evaluate(self, laws: list, x: np.ndarray, gradients, space: Space, slots: np.ndarray) -> None:
         """Frames and energies into the space, the energy's gradient into the slots."""
         space.deformation = x
-        numbers = (self.flowing, self.moduli, gradients, self.stiffness)
+        plastic = gradients[:0] if gradients is self.gradients else gradients
+        numbers = (self.flowing, self.moduli, plastic, self.stiffness)
         self.kernels.evaluate_bending(x, *self.geometry, *numbers, space.frames, space.energy, self.own_slots(slots))
 
     def frames_at(self, x: np.ndarray, rotation: np.ndarray) -> np.ndarray:

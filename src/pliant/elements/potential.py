@@ -39,6 +39,11 @@ class ElementPotential:
         potential.take_bodies(state)
         return potential
 
+    def keep_less(self) -> None:
+        """Keep of what is evaluated no more than sheets whose bending is a matrix of numbers need."""
+        for own, space in zip(self.elements.sets, self.spaces):
+            own.keep_less(space)
+
     def take_plastic(self, plastic: np.ndarray) -> None:
         """See rest gradients from the plastic shape."""
         if self.elements.plastic:

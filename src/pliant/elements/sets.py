@@ -58,6 +58,9 @@ class ElementSet:
     first_block: int = field(default=0, init=False)
     first_point: int = field(default=0, init=False)
 
+    def keep_less(self, space: Space) -> None:
+        """Make less room in a space of the set, if the matrix of those who use it asks for less."""
+
     @property
     def facts(self) -> Law:
         """What solvers must know of the law."""

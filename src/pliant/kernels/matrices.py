@@ -173,8 +173,8 @@ class FactorPreconditioner(NamedTuple):
 class TwoLevel(NamedTuple):
     """inverse (slices, 9, LANES): inverse diagonal blocks. piece (slices, LANES): piece of each triple, -1: none.
     turns (slices, LANES): 1 for the angular triple of a rigid body. arm (slices, 3, LANES) [m] from the piece's centre.
-    free (slices, 3, LANES). coarse (6 pieces, 6 pieces): L of P^T A P = L L^T below,
-    the inverse of its diagonal on it; first (6 pieces,): where its rows begin. work (6 pieces,)."""
+    free (slices, 3, LANES). coarse: L of P^T A P = L L^T, the inverse of its diagonal on it, in an envelope: start
+    (pieces + 1,) where the rows of each piece lie, first (pieces,) which piece they begin with. work (6 pieces,)."""
 
     inverse: np.ndarray
     piece: np.ndarray
@@ -182,6 +182,7 @@ class TwoLevel(NamedTuple):
     arm: np.ndarray
     free: np.ndarray
     coarse: np.ndarray
+    start: np.ndarray
     first: np.ndarray
     work: np.ndarray
 
@@ -189,7 +190,8 @@ class TwoLevel(NamedTuple):
 class Coarsening(NamedTuple):
     """Which entries of a matrix couple which pieces. start (pieces + 1,), row: rows (slice LANES + lane) of each piece;
     same (entries, LANES): 1 where an entry couples a piece with itself; cross_start (pieces + 1,), cross, cross_row:
-    all others (entry LANES + lane) by the pieces of their rows, and these rows. own (slices, 36, LANES): work space."""
+    those that couple it with pieces before it (entry LANES + lane), by the pieces of their rows, and these rows. first
+    (pieces,): the first piece that each is coupled with. own (slices, 36, LANES): work space."""
 
     start: np.ndarray
     row: np.ndarray
@@ -197,6 +199,7 @@ class Coarsening(NamedTuple):
     cross_start: np.ndarray
     cross: np.ndarray
     cross_row: np.ndarray
+    first: np.ndarray
     own: np.ndarray
 
 

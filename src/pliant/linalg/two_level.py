@@ -36,11 +36,12 @@ class Pieces:
         there = (pattern.entry >= 0) | (column == entry_row)
         mine, other = piece.ravel()[entry_row], piece.ravel()[column]
         same = (there & (mine == other)).astype(np.float32)
-        cross = np.flatnonzero(there & (mine != other) & (mine >= 0) & (other >= 0))
+        cross = np.flatnonzero(there & (mine > other) & (other >= 0))
         cross = cross[np.lexsort((other.ravel()[cross], entry_row.ravel()[cross], mine.ravel()[cross]))]
         cross_start = np.searchsorted(mine.ravel()[cross], np.arange(self.count + 1))
-        own = np.empty((pattern.slices, 36, LANES))
-        crossing = (cross_start, cross, entry_row.ravel()[cross])
+        first, own = np.arange(self.count), np.empty((pattern.slices, 36, LANES))
+        np.minimum.at(first, mine.ravel()[cross], other.ravel()[cross])
+        crossing = (cross_start, cross, entry_row.ravel()[cross], first)
         turns, triple = pattern.in_lanes(self.turns, 0), pattern.in_lanes(np.arange(len(self.index)), -1)
         return PlacedPieces(self, piece, turns, triple, Coarsening(start, order, same, *crossing, own))
 
@@ -51,15 +52,19 @@ class Pieces:
         return order, np.searchsorted(piece[order], np.arange(self.count + 1))
 
     @classmethod
-    def of(cls, model) -> "Pieces":
-        """Soft bodies cut into boxes of about equally many nodes at rest; every rigid body is a piece."""
+    def of(cls, model, nodes: int = PIECE_NODES, most: int = MOST_PIECES) -> "Pieces":
+        """Soft bodies cut into boxes of about so many nodes at rest, at most so many, one behind the other along the
+        longest extent, so that those that have to do with each other are near in order; every rigid body is a piece."""
         index = np.full(model.triple_count, -1, np.int64)
         count, bodies = 0, max(len(model.node_start) - 1, 1)
         least = min(max(FEW_PIECES // bodies, 1), LEAST_PIECES)
         for first, last in zip(model.node_start[:-1], model.node_start[1:]):
-            wanted = int(np.clip(round((last - first) / PIECE_NODES), least, MOST_PIECES))
-            for piece in _cut(model.rest, np.arange(first, last), wanted):
-                index[piece] = count
+            wanted = int(np.clip(round((last - first) / nodes), least, most))
+            parts = [part for part in _cut(model.rest, np.arange(first, last), wanted) if len(part)]
+            centres = np.array([model.rest[part].mean(axis=0) for part in parts])
+            order = np.argsort(centres[:, int(np.argmax(np.ptp(centres, axis=0)))], kind="stable")
+            for k in order:
+                index[parts[k]] = count
                 count += 1
         for body in np.flatnonzero(~model.static):
             index[model.node_count + 2 * body : model.node_count + 2 * body + 2] = count
@@ -95,15 +100,16 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
 def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
     """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
     dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
-    kernels = pattern.device.linalg.two_level
-    arm, size = np.zeros((pattern.slices, 3, LANES), dtype), 6 * placed.pieces.count
+    kernels, envelopes = pattern.device.linalg.two_level, pattern.device.linalg.envelope
+    arm, count = np.zeros((pattern.slices, 3, LANES), dtype), placed.pieces.count
     kernels.place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
-    coarse = np.zeros((size, size))
+    first, start = placed.coarsening.first.copy(), np.empty(count + 1, np.int64)
+    kernels.widen_envelope(rows, piece, first)
+    envelopes.place_rows(first, start)
+    coarse = np.zeros(start[-1])
     numbers = (matrix.start, matrix.column, matrix.values)
-    kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
+    kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, (start, first), coarse)
     if len(rows.start) > 1:
-        kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
-    coarse.reshape(-1)[:: size + 1] *= 1 + SAFETY
-    kernels.factorise_dense(coarse)
-    first, work = np.minimum(np.argmax(coarse != 0.0, axis=1), np.arange(size)), np.empty(size, dtype)
-    return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), first, work)
+        kernels.add_coarse_rows(rows, piece, turns, arm, free, (start, first), coarse)
+    envelopes.factorise_envelope(start, first, 1 + SAFETY, coarse)
+    return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), start, first, np.empty(6 * count, dtype))

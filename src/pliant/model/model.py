@@ -144,6 +144,11 @@ class Model:
         return np.concatenate([self.free, np.repeat(~self.static, 2)[:, None] * np.ones(3)]).astype(float)
 
     @cached_property
+    def moving_triples(self) -> np.ndarray:
+        """(triples,) bool: those of which a component is unknown."""
+        return (self.free_triples != 0).any(axis=1)
+
+    @cached_property
     def inverse_body_mass(self) -> np.ndarray:
         """(b,) [1/kg], 0 where a body does not move freely."""
         return np.where(self.static, 0.0, 1 / self.body_mass)

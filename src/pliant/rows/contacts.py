@@ -29,7 +29,8 @@ def fill(
     if not len(contacts):
         return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
     moving = (contacts.body >= 0) & ~model.immobile[contacts.body] if model.body_count else contacts.body >= 0
-    width = (contacts.weight != 0).sum(axis=1) + 2 * moving.sum(axis=1)
+    there = contacts.weight != 0  # columns one by one, which is quicker than a sum over rows
+    width = there[:, 0] + 0 + there[:, 1] + there[:, 2] + there[:, 3] + 2 * (moving[:, 0] + 0 + moving[:, 1])
     start, slice_, lane = layout(width)
     rows = Rows.empty(start)
     friction, restitution = model.colliders.things.coefficients(contacts.thing)

@@ -30,11 +30,11 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
     model, u = problem.model, solution.u
     if not model.may_touch or not np.all(np.isfinite(u)):
         return replace(solution, apart=not model.may_touch)
-    share, fixed, zones = np.ones(len(u)), model.free_triples == 0, Zones(problem, u)
+    share, short, zones = np.ones(len(u)), u, Zones(problem, u)
+    fixed, free = model.free_triples == 0, model.moving_triples
     for look in range(MOST_LOOKS):
-        short = np.where(fixed, u, zones.mean + share[:, None] * (u - zones.mean))
         found = shares_before_meeting(problem, short)
-        meets = (found < 1.0) & ~fixed.all(axis=1)
+        meets = (found < 1.0) & free
         if look >= 2 * STOPS:
             meets &= (share > 0.0) | zones.mean.any(axis=1)
         if not meets.any():
@@ -44,6 +44,7 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
         else:
             zones.stop(meets)
         share[meets] *= found[meets] if look < STOPS else 0.0
+        short = np.where(fixed, u, zones.mean + share[:, None] * (u - zones.mean))
     apart = bool(np.all(found == 1.0))
     if np.all(share == 1.0):
         return replace(solution, apart=apart)

@@ -102,15 +102,36 @@ def fold_frames(x, nodes, present, offset, rest, frames_out):
         store_group(out, group, frames_out)
 
 
+@kernel
+def _yielded(shape, strain, plastic, group, frames, torque_inout):
+    """Takes what a plastic strain takes from torques (1, 3, LANES); the energy [J] that it adds. frames (1, 42,
+    LANES)."""
+    energy = 0.0
+    for lane in range(LANES):
+        turn = load3(frames, 0, 0, lane)
+        e0, e1, e2 = plastic[group, 0, lane], plastic[group, 1, lane], plastic[group, 5, lane]
+        back = (
+            shape[group, 0, lane] * e0 + shape[group, 1, lane] * e1 + shape[group, 2, lane] * e2,
+            shape[group, 3, lane] * e0 + shape[group, 4, lane] * e1 + shape[group, 5, lane] * e2,
+            shape[group, 6, lane] * e0 + shape[group, 7, lane] * e1 + shape[group, 8, lane] * e2,
+        )
+        own = strain[group, 0, lane] * (e0 * e0 + e1 * e1) + 2.0 * strain[group, 1, lane] * e0 * e1
+        own += strain[group, 2, lane] * e2 * e2
+        energy += 0.5 * own - back[0] * turn[0] - back[1] * turn[1] - back[2] * turn[2]
+        store3(torque_inout, 0, 0, lane, subtract(load3(torque_inout, 0, 0, lane), back))
+    return energy
+
+
 @parallel_kernel
 def evaluate_bending(
     x, nodes, present, offset, rest, shape, strain, plastic, stiffness, frames_out, energy_out, slots_out
 ):
-    """Frames, energies of the groups [J] and slots (groups, 18, LANES) [N] of the energy's gradient at positions x.
+    """Frames, as many numbers of them as there is room for, energies of the groups [J] and slots (groups, 18, LANES) [N]
+    of the energy's gradient at positions x.
 
     The torques of the angles f are K f - S e_p with stiffness K (groups, 6, LANES), S (groups, 9, LANES) as `shape`,
     the energy 1/2 f K f - f S e_p + 1/2 e_p C e_p, with plastic (groups, 6, LANES) and strain (groups, 3, LANES) the
-    moduli C of the surface strain: C00 = C11, C01, C22.
+    moduli C of the surface strain: C00 = C11, C01, C22; plastic has no groups where nothing flows.
     """
     for group in prange(nodes.shape[0]):
         d, out = np.empty((1, 3 * NODES, LANES)), np.empty((1, BENDING_DATA, LANES))
@@ -119,23 +140,23 @@ def evaluate_bending(
         _fold(d, present, offset, rest, group, out)
         energy = 0.0
         for lane in range(LANES):
-            turn, s = load3(out, 0, 0, lane), load6(stiffness, group, lane)
-            e0, e1, e2 = plastic[group, 0, lane], plastic[group, 1, lane], plastic[group, 5, lane]
-            t = _torque(s, turn)
-            back = (
-                shape[group, 0, lane] * e0 + shape[group, 1, lane] * e1 + shape[group, 2, lane] * e2,
-                shape[group, 3, lane] * e0 + shape[group, 4, lane] * e1 + shape[group, 5, lane] * e2,
-                shape[group, 6, lane] * e0 + shape[group, 7, lane] * e1 + shape[group, 8, lane] * e2,
-            )
-            own = strain[group, 0, lane] * (e0 * e0 + e1 * e1) + 2.0 * strain[group, 1, lane] * e0 * e1
-            own += strain[group, 2, lane] * e2 * e2
-            work = 0.5 * (t[0] * turn[0] + t[1] * turn[1] + t[2] * turn[2])
-            energy += work - back[0] * turn[0] - back[1] * turn[1] - back[2] * turn[2] + 0.5 * own
-            store3(torque, 0, 0, lane, subtract(t, back))
-            store3(out, 0, 3, lane, subtract(t, back))
+            turn = load3(out, 0, 0, lane)
+            t = _torque(load6(stiffness, group, lane), turn)
+            energy += 0.5 * (t[0] * turn[0] + t[1] * turn[1] + t[2] * turn[2])
+            store3(torque, 0, 0, lane, t)
+        if plastic.shape[0] > 0:
+            energy += _yielded(shape, strain, plastic, group, out, torque)
         energy_out[group] = energy
         _spread(out, 0, torque, force)
-        store_group(out, group, frames_out)
+        for k in range(min(ANGLES, frames_out.shape[1])):
+            for lane in range(LANES):
+                frames_out[group, k, lane] = out[0, k, lane]
+        for k in range(ANGLES, min(2 * ANGLES, frames_out.shape[1])):
+            for lane in range(LANES):
+                frames_out[group, k, lane] = torque[0, k - ANGLES, lane]
+        for k in range(2 * ANGLES, frames_out.shape[1]):
+            for lane in range(LANES):
+                frames_out[group, k, lane] = out[0, k, lane]
         store_group(force, group, slots_out)
 
 

@@ -37,7 +37,7 @@ SHEETS = (
     *("linalg.sliced.fill_slices", "linalg.sliced.invert_diagonals", "linalg.sliced.local_square"),
     *("linalg.sliced.largest", "linalg.sliced.pack_free", "linalg.sliced.unpack", "linalg.pcg.solve_pcg"),
     *("linalg.pcg.multiply", "linalg.pcg.dot_slices", "linalg.two_level.place_arms", "linalg.descent.descend"),
-    *("linalg.two_level.add_coarse_matrix", "linalg.two_level.factorise_dense", "linalg.two_level.add_coarse_rows"),
+    *("linalg.two_level.add_coarse_matrix", "linalg.envelope.factorise_envelope", "linalg.two_level.add_coarse_rows"),
     *("table.count_rows", "collide.bodies.shape_frames", "collide.bodies.body_boxes", "collide.broad.boxes_of_things"),
     *("collide.broad.boxes_meet", "collide.mixed.triangles_against_spheres", "collide.misfit.largest_misfit"),
     *("collide.surfaces.least_distance", "contacts.match_points"),

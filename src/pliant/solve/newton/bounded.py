@@ -64,6 +64,12 @@ class BoundedSolver(NewtonSolver):
     def _contact_softness(self, problem: Problem):
         return self.contacts
 
+    def _potential(self, problem: Problem) -> Increment:
+        potential = super()._potential(problem)
+        if isinstance(self.system, SheetSystem):
+            potential.elements.keep_less()
+        return potential
+
     def solve(self, problem: Problem) -> Solution:
         """The velocities of a step, impulses, and what it took."""
         potential = self._potential(problem)
@@ -216,7 +222,7 @@ def pushed_out(potential: Increment, u: np.ndarray) -> np.ndarray:
     deep = np.flatnonzero((lacking > 0.0) & of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
     deep = deep[np.argsort(lacking[deep], kind="stable")]
     node, weight = contacts.node[deep, :3], contacts.weight[deep, :3]
-    share = lacking[deep] / (weight * weight).sum(axis=1)
+    share = lacking[deep] / np.einsum("ki,ki->k", weight, weight)
     for c in range(3):
         there = weight[:, c] > 0.0
         out[node[there, c]] = (share * weight[:, c])[there, None] * contacts.normal[deep[there]]

@@ -23,9 +23,10 @@ def _held(model: Model, h: float, inverse_mass: np.ndarray) -> np.ndarray:
     """Inverse masses with the stiffness of the elements around nodes, and around points of rods."""
     mobility, n = inverse_mass.copy(), model.node_count
     stiffness = h * (h * model.node_stiffness + model.node_damping)
-    mobility[:n] /= (1 + stiffness / model.node_mass)[:, None]
-    eased = np.minimum(_of_whole_bodies(model, h), MOST_EASED * mobility[:n, :3])
-    np.maximum(mobility[:n, :3], eased, out=mobility[:n, :3])
+    mobility[:n, :3] /= (1 + stiffness / model.node_mass)[:, None]
+    if not model.elements.only_sheets:  # whose nodes give way one by one
+        eased = np.minimum(_of_whole_bodies(model, h), MOST_EASED * mobility[:n, :3])
+        np.maximum(mobility[:n, :3], eased, out=mobility[:n, :3])
     if model.elements.on_bodies:
         stiffness = h * (h * model.body_stiffness + model.body_damping)
         largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max

@@ -51,7 +51,7 @@ class PrimalSystem:
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
-        self.pieces, self.joint_slices = Pieces.of(model), len(model.joints.start) - 1
+        self.pieces, self.joint_slices = self._cut(model), len(model.joints.start) - 1
         self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
         self.places, self.iterations = None, 0  # where nodes are at the start of a step; of the last solve
@@ -89,6 +89,10 @@ class PrimalSystem:
             self.contact_softness = FIRM_CONTACTS
         self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
         self.without_rows = None  # inverses of diagonal blocks without rows
+
+    def _cut(self, model) -> Pieces:
+        """The pieces of the preconditioner's coarse level."""
+        return Pieces.of(model)
 
     def _pattern_elements(self) -> list[Connectivity]:
         """The elements whose blocks are assembled."""

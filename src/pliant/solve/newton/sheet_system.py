@@ -13,8 +13,15 @@ from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import FoldedMatrix
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
+from pliant.linalg.two_level import Pieces
 from pliant.rows.table import Rows
 from pliant.solve.newton.primal_system import PrimalSystem
+
+import os
+
+# Nodes in a piece of the coarse level, and the most pieces of a sheet: one after the other across it, these have few
+# others to do with, so there may be many.
+PIECE_NODES, MOST_PIECES = int(os.environ.get("PN", 37)), 256
 
 
 class SheetSystem(PrimalSystem):
@@ -40,6 +47,9 @@ class SheetSystem(PrimalSystem):
         both = list(zip(self.elements.sets, self.elements.connectivity()))
         fold = [each for own, each in both if isinstance(own, BendingSet)]
         return [each for own, each in both if not isinstance(own, BendingSet)], fold
+
+    def _cut(self, model) -> Pieces:
+        return Pieces.of(model, PIECE_NODES, MOST_PIECES)
 
     def _pattern_elements(self) -> list[Connectivity]:
         return self._split()[0]

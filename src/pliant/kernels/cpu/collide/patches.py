@@ -9,8 +9,11 @@ import math
 import numpy as np
 from numba import prange
 
-from pliant.jit import kernel, parallel_kernel
+from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.collide import MOST_TASKS
+
+# Rounding of what is measured along a line, in parts of the coordinates.
+DOUBT = 1e-14
 
 
 @kernel
@@ -185,23 +188,49 @@ def near_patches(patches, fitted, room, rows_out, counts_out):
 
 
 @kernel
-def _box_members(first, last, members, start, end, margin, box, way):
-    """Boxes of the places and ways of primitives first..last with nodes members (m, k)."""
+def _box_members(first, last, members, start, end, margin, boxes):
+    """Boxes (12, m) of primitives first..last with nodes members (m, k): of their places, and of their ways."""
     for p in range(first, last):
-        _empty(box, p)
-        _empty(way, p)
-        for k in range(members.shape[1]):
-            _take_point(start, end, margin, members[p, k], box, way, p)
+        for c in range(3):
+            low, high, slowest, fastest = np.inf, -np.inf, np.inf, -np.inf
+            for k in range(members.shape[1]):
+                i = members[p, k]
+                place, gone, wide = start[i, c], end[i, c] - start[i, c], margin[i]
+                low, high = min(low, place - wide), max(high, place + wide)
+                slowest, fastest = min(slowest, gone), max(fastest, gone)
+            boxes[c, p], boxes[3 + c, p], boxes[6 + c, p], boxes[9 + c, p] = low, high, slowest, fastest
+
+
+@formula
+def _box_of(boxes, p):
+    """The boxes of one primitive, twelve numbers."""
+    place = (boxes[0, p], boxes[1, p], boxes[2, p], boxes[3, p], boxes[4, p], boxes[5, p])
+    return place, (boxes[6, p], boxes[7, p], boxes[8, p], boxes[9, p], boxes[10, p], boxes[11, p])
+
+
+@formula
+def _of_patch(box, way, at):
+    """The same of a patch."""
+    place = (box[at, 0], box[at, 1], box[at, 2], box[at, 3], box[at, 4], box[at, 5])
+    return place, (way[at, 0], way[at, 1], way[at, 2], way[at, 3], way[at, 4], way[at, 5])
 
 
 @kernel
-def _those_near(first, last, boxes, box, way, at, out):
-    """Primitives first..last, with boxes (place, way), that may come near box `at`; how many."""
-    count = 0
+def _mark_near(first, last, boxes, own, out):
+    """Marks which primitives first..last may come near what has such boxes; how many. (Without branches, for
+    vectors.)"""
+    place, way = own
     for p in range(first, last):
-        if _overlap(boxes[0], boxes[1], p, box, way, at):
-            out[count] = p
-            count += 1
+        near = boxes[0, p] + min(boxes[6, p] - way[3], 0.0) <= place[3]
+        near &= boxes[1, p] + min(boxes[7, p] - way[4], 0.0) <= place[4]
+        near &= boxes[2, p] + min(boxes[8, p] - way[5], 0.0) <= place[5]
+        near &= place[0] <= boxes[3, p] + max(boxes[9, p] - way[0], 0.0)
+        near &= place[1] <= boxes[4, p] + max(boxes[10, p] - way[1], 0.0)
+        near &= place[2] <= boxes[5, p] + max(boxes[11, p] - way[2], 0.0)
+        out[p - first] = 1 if near else 0
+    count = 0
+    for p in range(last - first):
+        count += out[p]
     return count
 
 
@@ -215,33 +244,64 @@ def _any_new(members, p, new):
 
 
 @kernel
-def _between(a, b, one, other, one_boxes, other_boxes, new, box, way, which, same, begin, room, count, out):
-    """Pairs of primitives of two kinds, one (starts, members, names) of patch a and the other of patch b, whose boxes
-    overlap, that have no node in common and of which one at least is new, into rows of out from `begin` on; how many
-    there are beyond `count`. same: both are one list."""
+def _stay_apart(places, members, p, there, q):
+    """Whether a plane between two primitives, with nodes members[p] and there[q], at right angles to the line from one
+    centre to the other proves that they come no nearer than their margins; places: start, end, margin. (Neighbours in a
+    sheet lie so beside each other, while boxes around them overlap.)"""
+    start, end, margin = places
+    own, other = members.shape[1], there.shape[1]
+    n0, n1, n2 = 0.0, 0.0, 0.0
+    for k in range(own):
+        i = members[p, k]
+        n0, n1, n2 = n0 + start[i, 0] / own, n1 + start[i, 1] / own, n2 + start[i, 2] / own
+    for k in range(other):
+        i = there[q, k]
+        n0, n1, n2 = n0 - start[i, 0] / other, n1 - start[i, 1] / other, n2 - start[i, 2] / other
+    low, high, slowest, fastest, near, far = np.inf, -np.inf, np.inf, -np.inf, 0.0, 0.0
+    for k in range(own):
+        i = members[p, k]
+        at = n0 * start[i, 0] + n1 * start[i, 1] + n2 * start[i, 2]
+        gone = n0 * end[i, 0] + n1 * end[i, 1] + n2 * end[i, 2] - at
+        low, slowest, near = min(low, at), min(slowest, gone), max(near, margin[i])
+    for k in range(other):
+        i = there[q, k]
+        at = n0 * start[i, 0] + n1 * start[i, 1] + n2 * start[i, 2]
+        gone = n0 * end[i, 0] + n1 * end[i, 1] + n2 * end[i, 2] - at
+        high, fastest, far = max(high, at), max(fastest, gone), max(far, margin[i])
+    gap, wide = low - high + min(slowest - fastest, 0.0), near + far
+    doubt = DOUBT * (abs(low) + abs(high) + abs(slowest) + abs(fastest))
+    return gap > doubt and (gap - doubt) * (gap - doubt) > wide * wide * (n0 * n0 + n1 * n1 + n2 * n2)
+
+
+@kernel
+def _between(a, b, one, other, places, new, box, way, marks, same, begin, room, count, out):
+    """Pairs of primitives of two kinds, one (starts, members, names, boxes) of patch a and the other of patch b, whose
+    boxes overlap, that have no node in common, are not proved to stay apart and of which one at least is new, into rows
+    of out from `begin` on; how many there are beyond `count`. same: both are one list."""
     at, to, members, there = len(box) // 2 + a, len(box) // 2 + b, one[1], other[1]
-    ones = _those_near(one[0][a], one[0][a + 1], one_boxes, box, way, to, which[0])
-    others = _those_near(other[0][b], other[0][b + 1], other_boxes, box, way, at, which[1]) if ones else 0
-    for i in range(ones):
-        p = which[0, i]
+    first, last, start, end = one[0][a], one[0][a + 1], other[0][b], other[0][b + 1]
+    if _mark_near(first, last, one[3], _of_patch(box, way, to), marks[0]) == 0:
+        return count
+    if _mark_near(start, end, other[3], _of_patch(box, way, at), marks[1]) == 0:
+        return count
+    for p in range(first, last):
+        if marks[0, p - first] == 0 or _mark_near(start, end, other[3], _box_of(one[3], p), marks[2]) == 0:
+            continue
         fresh = _any_new(members, p, new)
-        for j in range(i + 1 if same else 0, others):
-            q = which[1, j]
-            if not (fresh or _any_new(there, q, new)):
-                continue
-            if not _overlap(one_boxes[0], one_boxes[1], p, other_boxes[0], other_boxes[1], q):
+        for q in range(p + 1 if same else start, end):
+            if marks[1, q - start] == 0 or marks[2, q - start] == 0 or not (fresh or _any_new(there, q, new)):
                 continue
             strangers = True
             for k in range(members.shape[1]):
                 for m in range(there.shape[1]):
                     strangers &= members[p, k] != there[q, m]
-            if not strangers:
+            if not strangers or _stay_apart(places, members, p, there, q):
                 continue
             if count < room:
-                first, second = one[2][p], other[2][q]
-                ordered = members.shape[1] != there.shape[1] or first < second
-                out[begin + count, 0] = first if ordered else second
-                out[begin + count, 1] = second if ordered else first
+                own, its = one[2][p], other[2][q]
+                ordered = members.shape[1] != there.shape[1] or own < its
+                out[begin + count, 0] = own if ordered else its
+                out[begin + count, 1] = its if ordered else own
             count += 1
     return count
 
@@ -253,28 +313,28 @@ def near_in_patches(
     """Pairs of primitives in pairs (k, 2) of patches that may come nearer than their margins (n,) [m] on straight ways
     from start to end (n, 3) and have a new (n,) point, as `near_pairs` (kernels.cpu.collide.nearness) writes them:
     rooms (2,), counts (tasks, 2) of vertices with triangles and of edges. active (patches,): those in pairs; boxes:
-    room for those of vertices, triangles and edges, of places and of ways."""
+    room for those of vertices, triangles and edges, (12, m) each."""
     for index in prange(len(active)):
         patch = np.int64(index)
         if active[patch]:
             first, last = patches.vertex_start[patch], patches.vertex_start[patch + 1]
-            _box_members(first, last, patches.vertices, start, end, margin, boxes[0], boxes[1])
+            _box_members(first, last, patches.vertices, start, end, margin, boxes[0])
             first, last = patches.triangle_start[patch], patches.triangle_start[patch + 1]
-            _box_members(first, last, patches.nodes, start, end, margin, boxes[2], boxes[3])
+            _box_members(first, last, patches.nodes, start, end, margin, boxes[1])
             first, last = patches.edge_start[patch], patches.edge_start[patch + 1]
-            _box_members(first, last, patches.edges, start, end, margin, boxes[4], boxes[5])
+            _box_members(first, last, patches.edges, start, end, margin, boxes[2])
     for index in prange(MOST_TASKS):
-        task, which = np.int64(index), np.empty((2, patches.most[0]), np.int64)
-        vertices, flat = (patches.vertex_start, patches.vertices, patches.vertex), (boxes[0], boxes[1])
-        triangles, wide = (patches.triangle_start, patches.nodes, patches.triangle), (boxes[2], boxes[3])
-        edges, long = (patches.edge_start, patches.edges, patches.edge), (boxes[4], boxes[5])
-        faces_found, edges_found, place = 0, 0, task * rooms[0]
+        task, marks = np.int64(index), np.empty((3, patches.most[0]), np.uint8)
+        vertices = (patches.vertex_start, patches.vertices, patches.vertex, boxes[0])
+        triangles = (patches.triangle_start, patches.nodes, patches.triangle, boxes[1])
+        edges = (patches.edge_start, patches.edges, patches.edge, boxes[2])
+        faces_found, edges_found, place, places = 0, 0, task * rooms[0], (start, end, margin)
         for k in range(task * len(pairs) // MOST_TASKS, (task + 1) * len(pairs) // MOST_TASKS):
             a, b = pairs[k, 0], pairs[k, 1]
-            given = (vertices, triangles, flat, wide, new, box, way, which, False, place, rooms[0])
+            given = (vertices, triangles, places, new, box, way, marks, False, place, rooms[0])
             faces_found = _between(a, b, *given, faces_found, faces_out)
             if a != b:
                 faces_found = _between(b, a, *given, faces_found, faces_out)
-            given_edges = (edges, edges, long, long, new, box, way, which, a == b, task * rooms[1], rooms[1])
+            given_edges = (edges, edges, places, new, box, way, marks, a == b, task * rooms[1], rooms[1])
             edges_found = _between(a, b, *given_edges, edges_found, edges_out)
         counts_out[task, 0], counts_out[task, 1] = faces_found, edges_found

@@ -6,6 +6,7 @@ With P0 near A0, P is as near to A0 + J^T G J, however stiff G: joints cost conj
 import numpy as np
 
 from pliant.jit import kernel
+from pliant.kernels.cpu.linalg.envelope import solve_envelope
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks
 from pliant.kernels.cpu.linalg.two_level import (
     apply_two_level,
@@ -13,7 +14,6 @@ from pliant.kernels.cpu.linalg.two_level import (
     prolong,
     restrict,
     solve_dense,
-    solve_within,
 )
 from pliant.kernels.lanes import LANES
 
@@ -33,7 +33,7 @@ def _answer(p, right, first, last, moved, answer_out):
     last; the slices between which it is not zero: few where bodies are rigid. moved (pieces,): room."""
     multiply_blocks(p.inverse[first:last], right[first:last], answer_out[first:last])
     restrict(p, right, first, last, p.work)
-    solve_within(p.coarse, p.first, p.work)
+    solve_envelope(p.start, p.first, p.coarse, p.work)
     for piece in range(moved.shape[0]):
         moved[piece] = False
         for k in range(6 * piece, 6 * piece + 6):

@@ -6,11 +6,9 @@ import numpy as np
 from numba import prange
 
 from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.linalg.envelope import LEAST_PIVOT, SIX, place, solve_envelope
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks
 from pliant.kernels.lanes import LANES
-
-# A pivot below this part of its diagonal number is rounding, and counts as this part.
-LEAST_PIVOT = 1e-15
 
 
 @kernel
@@ -68,39 +66,25 @@ def solve_dense(a, x_inout):
 
 
 @kernel
-def solve_within(a, first, x_inout):
-    """As `solve_dense`, of factors whose rows begin at the columns first (n,): pieces of bodies that nothing couples
-    have nothing to do with each other."""
-    n = a.shape[0]
-    for i in range(n):
-        row, part, total = a[i, first[i] : i], x_inout[first[i] : i], x_inout[i]
-        for k in range(row.shape[0]):
-            total -= row[k] * part[k]
-        x_inout[i] = total * a[i, i]
-    for place in range(n):
-        i = n - 1 - place
-        row, part, share = a[i, first[i] : i], x_inout[first[i] : i], x_inout[i] * a[i, i]
-        x_inout[i] = share
-        for k in range(row.shape[0]):
-            part[k] -= row[k] * share
-
-
-@kernel
-def _flush(total, i_piece, j_piece, i_turns, arm, mask, coarse):
-    """coarse[i, j] += P_i^T total for a row triple with this arm; total (3, 6) is then zero."""
-    for c in range(6):
-        f0, f1, f2 = mask[0] * total[0, c], mask[1] * total[1, c], mask[2] * total[2, c]
-        if i_turns == 0:
-            coarse[6 * i_piece, 6 * j_piece + c] += f0
-            coarse[6 * i_piece + 1, 6 * j_piece + c] += f1
-            coarse[6 * i_piece + 2, 6 * j_piece + c] += f2
-            coarse[6 * i_piece + 3, 6 * j_piece + c] += arm[1] * f2 - arm[2] * f1
-            coarse[6 * i_piece + 4, 6 * j_piece + c] += arm[2] * f0 - arm[0] * f2
-            coarse[6 * i_piece + 5, 6 * j_piece + c] += arm[0] * f1 - arm[1] * f0
-        else:
-            coarse[6 * i_piece + 3, 6 * j_piece + c] += f0
-            coarse[6 * i_piece + 4, 6 * j_piece + c] += f1
-            coarse[6 * i_piece + 5, 6 * j_piece + c] += f2
+def _flush(total, i_piece, j_piece, i_turns, arm, mask, envelope, coarse):
+    """coarse[i, j] += P_i^T total for a row triple with this arm, where it lies within the envelope (start, first);
+    total (3, 6) is then zero."""
+    start, first = envelope
+    if first[i_piece] <= j_piece <= i_piece:
+        at, width = place(start, first, SIX * i_piece, SIX * j_piece), SIX * (i_piece - first[i_piece] + 1)
+        for c in range(6):
+            f0, f1, f2 = mask[0] * total[0, c], mask[1] * total[1, c], mask[2] * total[2, c]
+            if i_turns == 0:
+                coarse[at + c] += f0
+                coarse[at + width + c] += f1
+                coarse[at + 2 * width + c] += f2
+                coarse[at + 3 * width + c] += arm[1] * f2 - arm[2] * f1
+                coarse[at + 4 * width + c] += arm[2] * f0 - arm[0] * f2
+                coarse[at + 5 * width + c] += arm[0] * f1 - arm[1] * f0
+            else:
+                coarse[at + 3 * width + c] += f0
+                coarse[at + 4 * width + c] += f1
+                coarse[at + 5 * width + c] += f2
     total[:] = 0.0
 
 
@@ -162,8 +146,8 @@ def _within_pieces(s, start, column, values, same, turns, arms, free, arm, total
 
 
 @kernel
-def _between_pieces(own, coarsening, column, values, piece, turns, arm, free, coarse_inout):
-    """Adds what couples a piece with others, row by row; columns of one piece are summed before they are seen from the
+def _between_pieces(own, coarsening, column, values, piece, turns, arm, free, envelope, coarse_inout):
+    """Adds what couples a piece with those before it, row by row; columns of one piece are summed before they are seen from the
     row."""
     total, block = np.zeros((3, 6)), np.empty(9)
     first, last = coarsening.cross_start[own], coarsening.cross_start[own + 1]
@@ -182,12 +166,12 @@ def _between_pieces(own, coarsening, column, values, piece, turns, arm, free, co
             if piece[at // (3 * LANES), at % LANES] == other:
                 continue
         s, lane = row // LANES, row % LANES
-        _flush(total, own, other, turns[s, lane], arm[s, :, lane], free[s, :, lane], coarse_inout)
+        _flush(total, own, other, turns[s, lane], arm[s, :, lane], free[s, :, lane], envelope, coarse_inout)
 
 
 @parallel_kernel
-def add_coarse_matrix(coarsening, start, column, values, piece, turns, arm, free, coarse_inout):
-    """coarse += P^T A P.
+def add_coarse_matrix(coarsening, start, column, values, piece, turns, arm, free, envelope, coarse_inout):
+    """coarse += P^T A P, in the envelope (start, first) of its rows.
 
     One thread takes all rows of a piece, and with them its rows of the coarse matrix.
     """
@@ -200,14 +184,32 @@ def add_coarse_matrix(coarsening, start, column, values, piece, turns, arm, free
         for p in range(coarsening.start[k], coarsening.start[k + 1]):
             s, lane = coarsening.row[p] // LANES, coarsening.row[p] % LANES
             for r in range(6):
+                at = place(envelope[0], envelope[1], SIX * k + r, SIX * k)
                 for c in range(6):
-                    coarse_inout[6 * k + r, 6 * k + c] += own[s, 6 * r + c, lane]
-        _between_pieces(k, coarsening, column, values, piece, turns, arm, free, coarse_inout)
+                    coarse_inout[at + c] += own[s, 6 * r + c, lane]
+        _between_pieces(k, coarsening, column, values, piece, turns, arm, free, envelope, coarse_inout)
 
 
 @kernel
-def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
-    """coarse += P^T J^T G J P."""
+def widen_envelope(rows, piece, first_inout):
+    """Lets the envelope hold what rows couple."""
+    for s in range(rows.start.shape[0] - 1):
+        for lane in range(LANES):
+            if rows.weight[s, 0, lane] == 0.0 and rows.weight[s, 1, lane] == 0.0 and rows.weight[s, 2, lane] == 0.0:
+                continue
+            least = first_inout.shape[0]
+            for e in range(rows.start[s], rows.start[s + 1]):
+                own = piece[rows.offset[e, lane] // (3 * LANES), rows.offset[e, lane] % LANES]
+                least = min(least, own) if own >= 0 else least
+            for e in range(rows.start[s], rows.start[s + 1]):
+                own = piece[rows.offset[e, lane] // (3 * LANES), rows.offset[e, lane] % LANES]
+                if own >= 0:
+                    first_inout[own] = min(first_inout[own], least)
+
+
+@kernel
+def add_coarse_rows(rows, piece, turns, arm, free, envelope, coarse_inout):
+    """coarse += P^T J^T G J P, as far as the envelope (start, first) holds it."""
     total, block = np.zeros((3, 6)), np.empty(9)
     for s in range(rows.start.shape[0] - 1):
         for lane in range(LANES):
@@ -222,7 +224,7 @@ def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
                 for f in range(rows.start[s], rows.start[s + 1]):
                     at = rows.offset[f, lane]
                     j, j_lane = at // (3 * LANES), at % LANES
-                    if piece[j, j_lane] < 0:
+                    if piece[j, j_lane] < 0 or piece[j, j_lane] > piece[i, i_lane]:
                         continue
                     for c in range(3):
                         a, b, d = (
@@ -247,6 +249,7 @@ def add_coarse_rows(rows, piece, turns, arm, free, coarse_inout):
                         turns[i, i_lane],
                         arm[i, :, i_lane],
                         free[i, :, i_lane],
+                        envelope,
                         coarse_inout,
                     )
 
@@ -303,6 +306,6 @@ def apply_two_level(preconditioner, r, z):
     p = preconditioner
     multiply_blocks(p.inverse, r, z)
     restrict(p, r, 0, r.shape[0], p.work)
-    solve_within(p.coarse, p.first, p.work)
+    solve_envelope(p.start, p.first, p.coarse, p.work)
     for s in range(r.shape[0]):
         prolong(p, s, p.work, z)
