@@ -115,8 +115,8 @@ class Certificates:
         return self.unstrained[k]
 
     def _worth_it(self, k: int, renew: bool = True) -> bool:
-        """Whether proofs for a body have lately saved more than they cost; renew: it may have to be looked at. Of a sheet
-        that is cut into patches these are proved one by one where pairs are looked for, which costs less."""
+        """Whether proofs for a body have lately saved more than they cost; renew: it may have to be looked at. Of a
+        sheet that is cut into patches these are proved one by one where pairs are looked for, which costs less."""
         if int(self.things[k]) in self.meshed.surfaces.sheets:
             return False
         if renew and self.credit[k] < 0.0:

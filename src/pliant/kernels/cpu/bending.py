@@ -126,8 +126,8 @@ def _yielded(shape, strain, plastic, group, frames, torque_inout):
 def evaluate_bending(
     x, nodes, present, offset, rest, shape, strain, plastic, stiffness, frames_out, energy_out, slots_out
 ):
-    """Frames, as many numbers of them as there is room for, energies of the groups [J] and slots (groups, 18, LANES) [N]
-    of the energy's gradient at positions x.
+    """Frames, as many numbers of them as there is room for, energies of the groups [J] and slots (groups, 18, LANES)
+    [N] of the energy's gradient at positions x.
 
     The torques of the angles f are K f - S e_p with stiffness K (groups, 6, LANES), S (groups, 9, LANES) as `shape`,
     the energy 1/2 f K f - f S e_p + 1/2 e_p C e_p, with plastic (groups, 6, LANES) and strain (groups, 3, LANES) the

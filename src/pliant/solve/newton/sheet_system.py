@@ -17,11 +17,9 @@ from pliant.linalg.two_level import Pieces
 from pliant.rows.table import Rows
 from pliant.solve.newton.primal_system import PrimalSystem
 
-import os
-
 # Nodes in a piece of the coarse level, and the most pieces of a sheet: one after the other across it, these have few
 # others to do with, so there may be many.
-PIECE_NODES, MOST_PIECES = int(os.environ.get("PN", 37)), 256
+PIECE_NODES, MOST_PIECES = 37, 256
 
 
 class SheetSystem(PrimalSystem):

@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
+from numba import prange
 
 from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, scale, subtract, transpose_multiply_vector
 from pliant.formulas.proximity import CORNER_A, FACE, SIDE_AB, point_triangle
-from pliant.jit import kernel
+from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.collide import MOST_OF_TRIANGLE
 from pliant.kernels.cpu.collide.convex import convex_pair
 from pliant.kernels.cpu.collide.manifold import NAMES
@@ -26,6 +27,8 @@ INWARD = 0.1
 VALLEY = 2.0
 # The feature of a point of a solid that has gone through a triangle.
 THROUGH = NAMES - 1
+# Pairs that one thread takes at a time.
+CHUNK = 128
 ZERO = (0.0, 0.0, 0.0)
 UPRIGHT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -162,26 +165,11 @@ def _through(solid, place, frame, hulls, corners, thick, side, into, depth):
 
 
 @kernel
-def triangles_against_spheres(
-    pairs,
-    x,
-    triangles,
-    triangle_edges,
-    edge_start,
-    edge_triangles,
-    radius,
-    reach,
-    parameter,
-    origin,
-    pair_out,
-    weight_out,
-    normal_out,
-    gap_out,
-    feature_out,
-):
-    """As `triangles_against_solids`, where all solids are spheres, which is little to compile."""
-    count, answers = 0, (pair_out, weight_out, normal_out, gap_out, feature_out)
-    for k in range(len(pairs)):
+def _triangles_of_chunk(first, last, pairs, x, surface, radius, reach, parameter, origin, answers):
+    """As `triangles_against_spheres`, of pairs first..last, into rows from `first` on; how many."""
+    triangles, triangle_edges, edge_start, edge_triangles = surface
+    count = first
+    for k in range(first, last):
         t, b = pairs[k, 0], pairs[k, 1]
         corner_a, corner_b = _triple(x, triangles[t, 0]), _triple(x, triangles[t, 1])
         corner_c, centre = _triple(x, triangles[t, 2]), _triple(origin, b)
@@ -199,6 +187,48 @@ def triangles_against_spheres(
         )
         n = scale(1.0 / norm(across), across)
         count = _write_triangle(k, 0, w, n, gap, count, *answers)
+    return count - first
+
+
+@parallel_kernel
+def triangles_against_spheres(
+    pairs,
+    x,
+    triangles,
+    triangle_edges,
+    edge_start,
+    edge_triangles,
+    radius,
+    reach,
+    parameter,
+    origin,
+    pair_out,
+    weight_out,
+    normal_out,
+    gap_out,
+    feature_out,
+):
+    """As `triangles_against_solids`, where all solids are spheres, which is little to compile; there is room for as
+    many contacts as pairs."""
+    chunks = (len(pairs) + CHUNK - 1) // CHUNK
+    found = np.empty(chunks, np.int64)
+    for index in prange(chunks):
+        chunk = np.int64(index)
+        surface, answers = (
+            (triangles, triangle_edges, edge_start, edge_triangles),
+            (pair_out, weight_out, normal_out, gap_out, feature_out),
+        )
+        last = min(chunk * CHUNK + CHUNK, len(pairs))
+        found[chunk] = _triangles_of_chunk(
+            chunk * CHUNK, last, pairs, x, surface, radius, reach, parameter, origin, answers
+        )
+    count = 0
+    for chunk in range(chunks):
+        for row in range(chunk * CHUNK, chunk * CHUNK + found[chunk]):
+            pair_out[count], gap_out[count], feature_out[count] = pair_out[row], gap_out[row], feature_out[row]
+            for c in range(3):
+                weight_out[count, c], normal_out[count, c] = weight_out[row, c], normal_out[row, c]
+            count += 1
     return count
 
 

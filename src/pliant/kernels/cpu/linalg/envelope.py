@@ -6,6 +6,8 @@ own, 6 (k - first[k] + 1) of them, from start[k] on, row after row. Factors stay
 
 import math
 
+import numpy as np
+
 from pliant.jit import formula, kernel
 
 # Rows of a block.
@@ -29,6 +31,39 @@ def place_rows(first, start_out):
         start_out[k + 1] = start_out[k] + SIX * SIX * (k - first[k] + 1)
 
 
+@formula
+def _six_rows(a, at, width, count):
+    """The first numbers of six rows from `at` on."""
+    return (
+        a[at : at + count],
+        a[at + width : at + width + count],
+        a[at + 2 * width : at + 2 * width + count],
+        a[at + 3 * width : at + 3 * width + count],
+        a[at + 4 * width : at + 4 * width + count],
+        a[at + 5 * width : at + 5 * width + count],
+    )
+
+
+@kernel
+def _multiply_rows(a, at, width, other, across, count, out):
+    """out (6, 6): products of six rows with six others, over so many numbers. (Two rows at a time, for which the others
+    are read once.)"""
+    q0, q1, q2, q3, q4, q5 = _six_rows(a, other, across, count)
+    for r in range(0, SIX, 2):
+        u, v = a[at + r * width : at + r * width + count], a[at + (r + 1) * width : at + (r + 1) * width + count]
+        s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        t0, t1, t2, t3, t4, t5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(u.shape[0]):
+            s, t = u[j], v[j]
+            s0, s1, s2 = s0 + q0[j] * s, s1 + q1[j] * s, s2 + q2[j] * s
+            s3, s4, s5 = s3 + q3[j] * s, s4 + q4[j] * s, s5 + q5[j] * s
+            t0, t1, t2 = t0 + q0[j] * t, t1 + q1[j] * t, t2 + q2[j] * t
+            t3, t4, t5 = t3 + q3[j] * t, t4 + q4[j] * t, t5 + q5[j] * t
+        out[r, 0], out[r, 1], out[r, 2], out[r, 3], out[r, 4], out[r, 5] = s0, s1, s2, s3, s4, s5
+        out[r + 1, 0], out[r + 1, 1], out[r + 1, 2] = t0, t1, t2
+        out[r + 1, 3], out[r + 1, 4], out[r + 1, 5] = t3, t4, t5
+
+
 @kernel
 def factorise_envelope(start, first, safety, a_inout):
     """L of A = L L^T, one over the diagonal on it; A's diagonal numbers count `safety` times.
@@ -36,39 +71,60 @@ def factorise_envelope(start, first, safety, a_inout):
     A row that has nothing on its diagonal gets zero there: what cannot move stays. (LAPACK would wake BLAS threads,
     whose spinning slows ours.)
     """
-    for i in range(SIX * first.shape[0]):
-        begin = SIX * first[i // SIX]
-        at = place(start, first, i, begin)
-        row = a_inout[at : at + i - begin + 1]
-        whole = safety * row[i - begin]
-        for j in range(begin, i + 1):
-            both = max(begin, SIX * first[j // SIX])
-            own, to = row[both - begin : j - begin], place(start, first, j, both)
-            other, total = a_inout[to : to + j - both], whole if i == j else row[j - begin]
-            for k in range(own.shape[0]):
-                total -= own[k] * other[k]
-            if i == j:
-                row[i - begin] = 1.0 / math.sqrt(max(total, LEAST_PIVOT * whole)) if whole > 0.0 else 0.0
-            else:
-                row[j - begin] = total * a_inout[to + j - both]
+    product = np.empty((SIX, SIX))
+    for k in range(first.shape[0]):
+        width = SIX * (k - first[k] + 1)
+        for m in range(first[k], k + 1):
+            both, across = max(first[k], first[m]), SIX * (m - first[m] + 1)
+            at, other = start[k] + SIX * (both - first[k]), start[m] + SIX * (both - first[m])
+            _multiply_rows(a_inout, at, width, other, across, SIX * (m - both), product)
+            own, its = start[k] + SIX * (m - first[k]), start[m] + SIX * (m - first[m])
+            for r in range(SIX):
+                for c in range(r if m == k else SIX):
+                    total = a_inout[own + r * width + c] - product[r, c]
+                    for i in range(c):
+                        total -= a_inout[own + r * width + i] * a_inout[its + c * across + i]
+                    a_inout[own + r * width + c] = total * a_inout[its + c * across + c]
+                if m == k:
+                    whole = safety * a_inout[own + r * width + r]
+                    total = whole - product[r, r]
+                    for i in range(r):
+                        total -= a_inout[own + r * width + i] * a_inout[own + r * width + i]
+                    root = math.sqrt(max(total, LEAST_PIVOT * whole)) if whole > 0.0 else 0.0
+                    a_inout[own + r * width + r] = 1.0 / root if whole > 0.0 else 0.0
 
 
 @kernel
 def solve_envelope(start, first, a, x_inout):
     """x = A^-1 x with the factors of `factorise_envelope`. (By rows both ways: their numbers lie side by side.)"""
-    n = SIX * first.shape[0]
-    for i in range(n):
-        begin = SIX * first[i // SIX]
-        at = place(start, first, i, begin)
-        row, part, total = a[at : at + i - begin], x_inout[begin:i], x_inout[i]
-        for k in range(row.shape[0]):
-            total -= row[k] * part[k]
-        x_inout[i] = total * a[at + i - begin]
-    for turn in range(n):
-        i = n - 1 - turn
-        begin = SIX * first[i // SIX]
-        at = place(start, first, i, begin)
-        row, part, share = a[at : at + i - begin], x_inout[begin:i], x_inout[i] * a[at + i - begin]
-        x_inout[i] = share
-        for k in range(row.shape[0]):
-            part[k] -= row[k] * share
+    zero = x_inout.dtype.type(0)
+    for k in range(first.shape[0]):
+        count = SIX * (k - first[k])
+        width, part, own = count + SIX, x_inout[SIX * first[k] : SIX * k], x_inout[SIX * k : SIX * k + SIX]
+        r0, r1, r2, r3, r4, r5 = _six_rows(a, start[k], width, count)
+        t0, t1, t2, t3, t4, t5 = zero, zero, zero, zero, zero, zero
+        for j in range(part.shape[0]):
+            v = part[j]
+            t0, t1, t2 = t0 + r0[j] * v, t1 + r1[j] * v, t2 + r2[j] * v
+            t3, t4, t5 = t3 + r3[j] * v, t4 + r4[j] * v, t5 + r5[j] * v
+        own[0], own[1], own[2] = own[0] - t0, own[1] - t1, own[2] - t2
+        own[3], own[4], own[5] = own[3] - t3, own[4] - t4, own[5] - t5
+        for r in range(SIX):
+            at = start[k] + r * width + count
+            for c in range(r):
+                own[r] -= a[at + c] * own[c]
+            own[r] *= a[at + r]
+    for turn in range(first.shape[0]):
+        k = first.shape[0] - 1 - turn
+        count = SIX * (k - first[k])
+        width, part, own = count + SIX, x_inout[SIX * first[k] : SIX * k], x_inout[SIX * k : SIX * k + SIX]
+        for back in range(SIX):
+            r = SIX - 1 - back
+            at = start[k] + r * width + count
+            own[r] *= a[at + r]
+            for c in range(r):
+                own[c] -= a[at + c] * own[r]
+        r0, r1, r2, r3, r4, r5 = _six_rows(a, start[k], width, count)
+        v0, v1, v2, v3, v4, v5 = own[0], own[1], own[2], own[3], own[4], own[5]
+        for j in range(part.shape[0]):
+            part[j] -= (r0[j] * v0 + r1[j] * v1 + r2[j] * v2) + (r3[j] * v3 + r4[j] * v4 + r5[j] * v5)

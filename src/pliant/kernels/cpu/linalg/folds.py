@@ -9,6 +9,7 @@ import numpy as np
 from numba import prange
 
 from pliant.jit import kernel, parallel_kernel
+from pliant.kernels.cpu.linalg.sliced import multiply_slices
 from pliant.kernels.lanes import LANES
 
 # Slices that one thread takes at a time.
@@ -83,18 +84,19 @@ def _add_slices(first, last, start, column, values, free, flat, out):
 
 
 @parallel_kernel
-def _add_parallel(start, column, values, free, x, out):
-    slices = start.shape[0] - 1
-    for chunk in prange((slices + CHUNK - 1) // CHUNK):
-        first = chunk * CHUNK
-        _add_slices(first, min(first + CHUNK, slices), start, column, values, free, x, out)
+def multiply_folded(matrix, free, x, out):
+    """out (slices, 3, LANES) = (A + S) x for a flat vector, on several threads; free: flat."""
+    slices, flat = matrix.start.shape[0] - 1, out.reshape(-1)
+    for index in prange((slices + CHUNK - 1) // CHUNK):
+        first = np.int64(index) * CHUNK
+        last = min(first + CHUNK, slices)
+        multiply_slices(first, last, matrix.start, matrix.column, matrix.values, x, out)
+        _add_slices(first, last, matrix.fold_start, matrix.fold_column, matrix.fold_values, free, x, flat)
 
 
 @kernel
-def add_folds(matrix, free, x, out, parallel):
-    """out += S x for flat vectors, on several threads if `parallel`."""
-    numbers = (matrix.fold_start, matrix.fold_column, matrix.fold_values, free, x, out)
-    if parallel:
-        _add_parallel(*numbers)
-    else:
-        _add_slices(0, matrix.fold_start.shape[0] - 1, *numbers)
+def add_folds(matrix, free, x, out):
+    """out += S x for flat vectors."""
+    _add_slices(
+        0, matrix.fold_start.shape[0] - 1, matrix.fold_start, matrix.fold_column, matrix.fold_values, free, x, out
+    )

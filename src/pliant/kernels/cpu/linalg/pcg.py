@@ -14,7 +14,7 @@ from numba.extending import overload
 from pliant.jit import kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.augmented import apply_augmented
 from pliant.kernels.cpu.linalg.block_ldl import solve_factored
-from pliant.kernels.cpu.linalg.folds import add_folds
+from pliant.kernels.cpu.linalg.folds import add_folds, multiply_folded
 from pliant.kernels.cpu.linalg.forest import solve_forest
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks, multiply_slices
 from pliant.kernels.cpu.linalg.supernodes import solve_supernodes
@@ -65,19 +65,19 @@ def add_products(matrix, free, x, out):
     add_slots(matrix.slot_start, matrix.adjacency, matrix.node_places, matrix.slots, free, out)
 
 
-def add_elements(matrix, free, x, out, parallel):
+def add_elements(matrix, free, x, out):
     """out += K x of what is not assembled, or apart. (Compiled code only.)"""
     raise TypeError(f"no compiled product for {type(matrix).__name__}")
 
 
 @overload(add_elements)
-def _add_elements(matrix, free, x, out, parallel):
+def _add_elements(matrix, free, x, out):
     kind = getattr(matrix, "instance_class", None)
     if kind is ElementMatrix:
-        return lambda matrix, free, x, out, parallel: add_products(matrix, free, x, out)
+        return lambda matrix, free, x, out: add_products(matrix, free, x, out)
     if kind is FoldedMatrix:
-        return lambda matrix, free, x, out, parallel: add_folds(matrix, free, x, out, parallel)
-    return lambda matrix, free, x, out, parallel: None
+        return lambda matrix, free, x, out: add_folds(matrix, free, x, out)
+    return lambda matrix, free, x, out: None
 
 
 @kernel
@@ -128,15 +128,32 @@ def _multiply_parallel(start, column, values, flat, out):
         multiply_slices(first, min(first + CHUNK, slices), start, column, values, flat, out)
 
 
+def multiply_parallel(matrix, free, x, out):
+    """out (slices, 3, LANES) = A x for a flat vector, on several threads. (Compiled code only.)"""
+    raise TypeError(f"no compiled product for {type(matrix).__name__}")
+
+
+@overload(multiply_parallel)
+def _multiply_all(matrix, free, x, out):
+    if getattr(matrix, "instance_class", None) is FoldedMatrix:
+        return lambda matrix, free, x, out: multiply_folded(matrix, free, x, out)
+
+    def implementation(matrix, free, x, out):
+        _multiply_parallel(matrix.start, matrix.column, matrix.values, x, out)
+        add_elements(matrix, free, x, out.reshape(-1))
+
+    return implementation
+
+
 @kernel
 def multiply(matrix, rows, free, x, out, parallel):
     """out = (A + J^T G J) x for vectors (slices, 3, LANES), on several threads if `parallel`."""
     slices, flat = matrix.start.shape[0] - 1, x.reshape(-1)
     if parallel:
-        _multiply_parallel(matrix.start, matrix.column, matrix.values, flat, out)
+        multiply_parallel(matrix, free.reshape(-1), flat, out)
     else:
         multiply_slices(0, slices, matrix.start, matrix.column, matrix.values, flat, out)
-    add_elements(matrix, free.reshape(-1), flat, out.reshape(-1), parallel)
+        add_elements(matrix, free.reshape(-1), flat, out.reshape(-1))
     add_rows(rows, free.reshape(-1), flat, out.reshape(-1))
 
 

@@ -11,10 +11,11 @@ from pliant.kernels.cpu.linalg.sliced import multiply_blocks
 from pliant.kernels.lanes import LANES
 
 
-@kernel
+@parallel_kernel
 def place_arms(piece_start, piece_row, triple, x, arm_out):
     """Arms (slices, 3, LANES) of the nodes at x (n, 3) from the centres of their pieces; those of bodies stay zero."""
-    for piece in range(piece_start.shape[0] - 1):
+    for index in prange(piece_start.shape[0] - 1):
+        piece = np.int64(index)
         for c in range(3):
             total, count = 0.0, 0
             for p in range(piece_start[piece], piece_start[piece + 1]):
@@ -147,8 +148,8 @@ def _within_pieces(s, start, column, values, same, turns, arms, free, arm, total
 
 @kernel
 def _between_pieces(own, coarsening, column, values, piece, turns, arm, free, envelope, coarse_inout):
-    """Adds what couples a piece with those before it, row by row; columns of one piece are summed before they are seen from the
-    row."""
+    """Adds what couples a piece with those before it, row by row; columns of one piece are summed before they are seen
+    from the row."""
     total, block = np.zeros((3, 6)), np.empty(9)
     first, last = coarsening.cross_start[own], coarsening.cross_start[own + 1]
     for q in range(first, last):
