@@ -99,7 +99,8 @@ class Patches:
             self.kernels.near_patches(self.tables, fitted, room, self.patch_rows, counts)
             most = int(counts.max())
             if most <= room:
-                return self.patch_rows.reshape(MOST_TASKS, room, 2)[np.arange(room) < counts[:, None]]
+                parts = enumerate(counts.tolist())
+                return np.concatenate([self.patch_rows[task * room : task * room + own] for task, own in parts])
             self.patch_rows = _rows(2 * most)
 
 

@@ -10,6 +10,8 @@ from pliant.kernels.device import Device
 
 # What a contact does when neither body says.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
+# Things up to which coefficients of all pairs are kept.
+FEW = 64
 
 
 def combined_friction(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -81,6 +83,17 @@ class Things:
 
     def coefficients(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Friction and restitution (k,) of pairs (k, 2) of things."""
+        if len(self) > FEW:
+            return self._coefficients(pairs)
+        place = pairs[:, 0] * len(self) + pairs[:, 1]
+        return tuple(each[place] for each in self._all_coefficients)
+
+    @cached_property
+    def _all_coefficients(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same (t t,) of every thing with every thing."""
+        return self._coefficients(np.argwhere(np.ones((len(self), len(self)), bool)))
+
+    def _coefficients(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a, b = pairs.T
         friction = combined_friction(self.friction[a], self.friction[b])
         restitution = combined_restitution(self.restitution[a], self.restitution[b])

@@ -34,6 +34,25 @@ def turn_impulses(known, normal_then, impulse_then, normal_now, index, out):
 
 
 @kernel
+def push_out(which, node, weight, normal, index, target, rate, out):
+    """What velocities of nodes (n, 3) lack for the rates of contacts, of which `which` (k,) are of nodes with solids,
+    whose normal rows are at index (c,): of several of a node that which lacks most, the last of those that lack as
+    much."""
+    flat_target, flat_rate, most = target.reshape(-1), rate.reshape(-1), np.zeros(out.shape[0])
+    for place in range(which.shape[0]):
+        k = which[place]
+        lack = flat_target[index[k]] - flat_rate[index[k]]
+        if not lack > 0.0:
+            continue
+        square = weight[k, 0] ** 2 + weight[k, 1] ** 2 + weight[k, 2] ** 2
+        for c in range(3):
+            i, share = node[k, c], lack / square * weight[k, c]
+            if weight[k, c] > 0.0 and lack >= most[i]:
+                most[i] = lack
+                out[i, 0], out[i, 1], out[i, 2] = share * normal[k, 0], share * normal[k, 1], share * normal[k, 2]
+
+
+@kernel
 def _shift(old, new):
     """The way (3,) from the middle of points (m, 3) to that of as many others; none where there are more or fewer."""
     if old.shape[0] != new.shape[0]:

@@ -218,14 +218,9 @@ def pushed_out(potential: Increment, u: np.ndarray) -> np.ndarray:
     rows, contacts = problem.rows, problem.rows.contacts
     table, rate = rows.table, np.empty(rows.table.target.shape)
     potential.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
-    lacking = (table.target - rate).ravel()[rows.contact_index]
-    deep = np.flatnonzero((lacking > 0.0) & of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
-    deep = deep[np.argsort(lacking[deep], kind="stable")]
-    node, weight = contacts.node[deep, :3], contacts.weight[deep, :3]
-    share = lacking[deep] / np.einsum("ki,ki->k", weight, weight)
-    for c in range(3):
-        there = weight[:, c] > 0.0
-        out[node[there, c]] = (share * weight[:, c])[there, None] * contacts.normal[deep[there]]
+    which = np.flatnonzero(of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
+    sides = (which, contacts.node, contacts.weight, contacts.normal, rows.contact_index)
+    potential.device.contacts.push_out(*sides, table.target, rate, out)
     return out
 
 
