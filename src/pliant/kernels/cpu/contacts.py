@@ -36,19 +36,18 @@ def turn_impulses(known, normal_then, impulse_then, normal_now, index, out):
 @kernel
 def push_out(which, node, weight, normal, index, target, rate, out):
     """What velocities of nodes (n, 3) lack for the rates of contacts, of which `which` (k,) are of nodes with solids,
-    whose normal rows are at index (c,): of several of a node that which lacks most, the last of those that lack as
+    whose normal rows are at index (c,). Of several of a node those of triangles count before its own, which are deeper
+    and would push it further than its neighbours; of these that which lacks most, the last of those that lack as
     much."""
-    flat_target, flat_rate, most = target.reshape(-1), rate.reshape(-1), np.zeros(out.shape[0])
-    for place in range(which.shape[0]):
-        k = which[place]
-        lack = flat_target[index[k]] - flat_rate[index[k]]
-        if not lack > 0.0:
-            continue
-        square = weight[k, 0] ** 2 + weight[k, 1] ** 2 + weight[k, 2] ** 2
-        for c in range(3):
-            i, share = node[k, c], lack / square * weight[k, c]
-            if weight[k, c] > 0.0 and lack >= most[i]:
-                most[i] = lack
+    flat_target, flat_rate = target.reshape(-1), rate.reshape(-1)
+    for c in range(3):
+        most = np.zeros(out.shape[0])
+        for place in range(which.shape[0]):
+            k = which[place]
+            i, lack = node[k, c], flat_target[index[k]] - flat_rate[index[k]]
+            if weight[k, c] > 0.0 and lack > 0.0 and lack >= most[i]:
+                square = weight[k, 0] ** 2 + weight[k, 1] ** 2 + weight[k, 2] ** 2
+                most[i], share = lack, lack / square * weight[k, c]
                 out[i, 0], out[i, 1], out[i, 2] = share * normal[k, 0], share * normal[k, 1], share * normal[k, 2]
 
 

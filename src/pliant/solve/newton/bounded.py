@@ -212,8 +212,7 @@ def descend(
 
 
 def pushed_out(potential: Increment, u: np.ndarray) -> np.ndarray:
-    """What velocities u (triples, 3) lack with which nodes would end inside solids. Of several contacts of a node the
-    one that lacks most counts."""
+    """What velocities u (triples, 3) lack with which nodes would end inside solids."""
     problem, out = potential.problem, np.zeros_like(u)
     rows, contacts = problem.rows, problem.rows.contacts
     table, rate = rows.table, np.empty(rows.table.target.shape)
