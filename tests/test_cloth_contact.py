@@ -44,15 +44,27 @@ def test_a_sheet_lies_on_a_plane_at_half_its_thickness():
 
 def test_proofs_that_a_sheet_is_clear_of_itself_change_nothing(monkeypatch):
     """They are given up where they cost more than they save; what is found is the same without and with all of them."""
-    found = []
+    mesh, found = pl.meshes.grid((1, 1), 8), []
+    bent = mesh.points + np.array([0, 0, 0.1]) * (mesh.points[:, :1] - 0.5) ** 2  # else there are patches
     for price in (0.0, 2.0, 100.0):
         monkeypatch.setattr(certificates, "PRICE", price)
-        sim = cloth.draped(8).simulate(1 / 60, threads=1)
-        sim.step(15)
+        scene = pl.Scene()
+        sheet = pl.meshes.TriMesh(bent, mesh.triangles)
+        scene.add_cloth(sheet, fabric(), 1e-3, position=(-0.5, -0.5, 0.31), friction=0.4)
+        scene.add_rigid(pl.Sphere(0.3), static=True, friction=0.4)
+        sim = scene.simulate(1 / 60, threads=1).step(15)
         credit = sim.model.colliders.certificates.credit
         assert (credit.min() < 0.0) == (price == 100.0)
         found.append(sim.state.x)
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+def test_a_sheet_that_is_cut_into_patches_is_not_looked_at_as_a_whole(monkeypatch):
+    sim = cloth.draped(8).simulate(1 / 60, threads=1)
+    proofs = sim.model.colliders.certificates
+    monkeypatch.setattr(proofs, "_look", None)
+    sim.step(15)
+    assert proofs.meshed.surfaces.sheets and not proofs.known and sim.info.contacts > 0
 
 
 def test_two_sheets_lie_on_each_other_a_thickness_apart():
