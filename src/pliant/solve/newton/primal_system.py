@@ -87,7 +87,8 @@ class PrimalSystem:
             self.contact_softness = MIXED_CONTACTS
         elif self.proven:
             self.contact_softness = FIRM_CONTACTS
-        self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
+        self.summed = False  # whether the sums are those of the elements' stiffness that was last taken,
+        self.filled = self.inverted = False  # and slices and inverses those of what was last assembled
         self.without_rows = None  # inverses of diagonal blocks without rows
 
     def _pattern_elements(self) -> list[Connectivity]:
@@ -102,6 +103,7 @@ class PrimalSystem:
 
     def take(self, terms: list) -> None:
         """Take the elements' stiffness, one for each set, for the next `assemble`."""
+        self.summed = False
         for own, own_terms in zip(self.elements.sets, terms):
             own.blocks(own_terms, self.blocks)
 
@@ -111,8 +113,10 @@ class PrimalSystem:
         x (n, 3): where the nodes are, at the first of a step; then the coarse level of the preconditioner is renewed.
         """
         pattern, kernels = self.pattern, self.device.linalg.sliced
-        kernels.gather_sums(self.gathering, self.blocks, self.sums)
-        self.mass, self.filled, self.inverted, self.without_rows = mass, False, False, None
+        if not (self.summed and np.array_equal(mass, self.mass)):
+            kernels.gather_sums(self.gathering, self.blocks, self.sums)
+            self.summed, self.mass, self.filled, self.without_rows = True, mass, False, None
+        self.inverted = False
         self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         self.bare = self.factors is not None and rows.slices == 0  # factors and blocks are the whole matrix

@@ -58,6 +58,7 @@ class SheetSystem(PrimalSystem):
     def take_elements(self, potential: ElementPotential, h: float) -> None:
         """Take the stiffness of all elements, damping included, where they were last evaluated, for the next
         `assemble` in a step of h [s]."""
+        self.summed = False
         flat, frames = iter(self.flat), potential.frames or [None] * len(self.elements.sets)
         for (own, laws, gradients, space), frame in zip(potential.each(), frames):
             if not isinstance(own, BendingSet):
