@@ -5,6 +5,7 @@ whole; those are the slow modes of conjugate gradients on stiff bodies.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,15 +93,28 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
     return _cut(points, ordered[:at], half) + _cut(points, ordered[at:], pieces - half)
 
 
-def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
-    """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
-    dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
-    kernels = pattern.device.linalg.two_level
-    arm, size = np.zeros((pattern.slices, 3, LANES), dtype), 6 * placed.pieces.count
+class CoarseLevel(NamedTuple):
+    """Arms (slices, 3, LANES) of nodes from the centres of their pieces, and with these P^T A P (6 pieces, 6 pieces) of
+    a matrix without rows."""
+
+    arm: np.ndarray
+    matrix: np.ndarray
+
+
+def coarse_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, free, x: np.ndarray) -> CoarseLevel:
+    """That of a sliced matrix; x (n, 3): where the nodes are."""
+    kernels, size = pattern.device.linalg.two_level, 6 * placed.pieces.count
+    arm, coarse = np.zeros((pattern.slices, 3, LANES), matrix.values.dtype), np.zeros((size, size))
     kernels.place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
-    coarse = np.zeros((size, size))
     numbers = (matrix.start, matrix.column, matrix.values)
-    kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, coarse)
+    kernels.add_coarse_matrix(placed.coarsening, *numbers, placed.piece, placed.turns, arm, free, coarse)
+    return CoarseLevel(arm, coarse)
+
+
+def two_level(placed: PlacedPieces, pattern: SlicedPattern, level: CoarseLevel, rows, free, inverse) -> TwoLevel:
+    """The preconditioner of the matrix of a level plus rows; inverse (slices, 9, LANES): of diagonal blocks."""
+    arm, dtype, piece, turns = level.arm, level.arm.dtype, placed.piece, placed.turns
+    kernels, coarse, size = pattern.device.linalg.two_level, level.matrix.copy(), len(level.matrix)
     if len(rows.start) > 1:
         kernels.add_coarse_rows(rows, piece, turns, arm, free, coarse)
     coarse.reshape(-1)[:: size + 1] *= 1 + SAFETY

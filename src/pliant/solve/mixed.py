@@ -130,7 +130,15 @@ class MixedSolver(NewtonSolver):
             elements.settle(stated[0])
             elements.turn(stated[1], None, foresee=False)
             self.system.take(potential.element_terms())
+            rows = potential.row_potential
+            self.system.assemble(potential.blocks(), rows.rows, rows.curvature, stated[0])
             elements.stated, self.expanded, self.settled = stated, None, stated[0]
+
+    def _states(self) -> bool:
+        """Whether the stiffness that the system has may serve another step: made where a step began, it can be made
+        again."""
+        stated = self.elements.stated
+        return self.system.iterates and stated is not None and np.array_equal(self.system.places, stated[0])
 
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
@@ -152,8 +160,7 @@ class MixedSolver(NewtonSolver):
             solution.internal = None if measured else self._law_forces(problem, solution)
         stretch = self.elements.stretches()
         solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
-        known = self.settled is not None and self.elements.stated is not None and not potential.tangled.any()
-        if known and self.system.iterates:
+        if self.settled is not None and not potential.tangled.any() and self._states():
             solution.memory |= {"stated": self.elements.stated, "length": np.array(problem.h)}
         self.expanded = None if potential.tangled.any() else stretch
         return solution
