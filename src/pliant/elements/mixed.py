@@ -30,6 +30,7 @@ class MixedPotential(ElementPotential):
     def __init__(self, elements: Elements, node_count: int):
         super().__init__(elements, node_count)
         self.expansions = [EXPANSIONS[own.kind.stretches](own) if own.kind.stretches else None for own in elements.sets]
+        self.h = 0.0
         self.quadratic = all(own is not None for own in self.expansions)
         self.alternates = any(own is not None for own in self.expansions)  # or nothing does with the positions
         self.fitted = None  # the positions (n, 3) that were last turned to, until they are evaluated
@@ -68,8 +69,10 @@ class MixedPotential(ElementPotential):
 
     def pace(self, h: float) -> None:
         """Take steps of length h [s]."""
-        for _, own in self._expanded():
-            own.pace(h)
+        if h != self.h:
+            self.h = h
+            for _, own in self._expanded():
+                own.pace(h)
 
     def turn(self, x: np.ndarray, alpha: float | None, foresee: bool) -> float:
         """Rotations that fit positions x (n, 3): the polar factors of F or, with T's penalty alpha, the nearest to
