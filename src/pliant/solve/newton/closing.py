@@ -1,4 +1,5 @@
-"""Joints along Newton's iterations: closed at their start and end, and come back to within a line search."""
+"""Joints along Newton's iterations: closed at their start and end, and come back to within a line search; impulses of
+contacts in balance at the end."""
 
 from collections.abc import Callable
 from functools import partial
