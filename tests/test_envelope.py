@@ -79,7 +79,7 @@ def test_the_coarse_level_is_that_of_the_rigid_motions_of_pieces(solver):
     """z = D^-1 r + P (P^T A P)^-1 P^T r, with the contacts in A, and no bending of sheets that make numbers of it."""
     sim = draped(12).simulate(1 / 60, solver=solver, threads=1).step(14)
     system, n = sim.working_solver.system, sim.model.triple_count
-    own, sliced = system._two_level(system.places), system.matrix
+    own, sliced = system._two_level(system.acting, system.inverse), system.matrix
     assert sim.info.contacts > 0 and len(own.first) > 1
     found = dense(lambda x, out: apply_two_level(own, x, out), system, n)
     blocks = dense(lambda x, out: system.device.linalg.sliced.multiply_blocks(own.inverse, x, out), system, n)

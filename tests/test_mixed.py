@@ -160,3 +160,45 @@ def test_what_it_cannot_do_is_refused():
     for wrong in ({"outer": 0}, {"inner": 0}, {"tolerance": -1.0}, {"rotation": "other"}):
         with pytest.raises(pl.SceneError, match="Mixed " + next(iter(wrong))):
             pl.Mixed(**wrong)
+
+
+def test_stiffness_of_what_hardly_moves_is_kept_and_steps_that_resume_are_exact(tmp_path):
+    # a stiff block that has fallen on a plane: its matrix, and with it the last bits of its steps, is that of a step
+    # before, also where a run resumes or a step is taken again
+    scene = pl.Scene()
+    mesh, material = (
+        pl.meshes.box((0.4, 0.2, 0.2), cells=(6, 3, 3)),
+        pl.Material.corotated(young=1e8, poisson=0.4, density=1e3),
+    )
+    scene.add_soft(mesh, material, position=(0, 0, 0.01), self_contact=False)
+    scene.add_rigid(pl.Plane(), static=True, friction=0.3)
+    sim = scene.simulate(dt=1 / 60, solver=pl.Mixed(outer=1, inner=15, linear="pcg"))
+    taken, system = [], sim.working_solver.system
+    take = system.take
+    system.take = lambda terms: (taken.append(sim.state.step), take(terms))
+    sim.step(12)
+    assert len(taken) < 8 and sim.info.converged
+    sim.checkpoint(tmp_path / "a.npz")
+    state, again = sim.state, pl.resume(tmp_path / "a.npz")
+    for _ in range(4):
+        sim.step()
+        again.step()
+        assert np.array_equal(sim.state.x, again.state.x) and np.array_equal(sim.state.v, again.state.v)
+    ends, sim.state = sim.state.x, state
+    sim.step(4)
+    assert np.array_equal(sim.state.x, ends)
+
+
+def test_impacts_end_in_balance_with_contacts():
+    # T's method, one outer iteration: what comes to rest within one step has converged if contacts balance it
+    scene = pl.Scene()
+    mesh, material = (
+        pl.meshes.box((0.5, 0.3, 0.3), cells=(8, 5, 5)),
+        pl.Material.corotated(young=1e9, poisson=0.45, density=1e3),
+    )
+    scene.add_soft(mesh, material, position=(0, 0, 0.02), self_contact=False)
+    scene.add_rigid(pl.Plane(), static=True, friction=0.3)
+    sim = scene.simulate(dt=1 / 60, solver=pl.Mixed(outer=1, inner=15, linear="pcg"))
+    for _ in range(12):
+        sim.step()
+        assert sim.info.converged and sim.info.imbalance < 0.1

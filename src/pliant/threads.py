@@ -1,20 +1,31 @@
 """How many threads a simulation uses: as asked, or what measuring shows to be quicker.
 
 Results do not depend on the number of threads, so it may change from step to step. On a machine whose other cores are
-busy, threads that wait for each other are slower than one.
+busy, threads that wait for each other are slower than one. All threads are taken at first, and what they gain is seen
+without trying one: they use more processor time than time passes, unless they wait for a core. Trials, in which steps
+of both choices take turns, are for when that changes, and else are rare.
 """
 
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
 
 from pliant.checks import whole
 from pliant.jit import thread_count, use_threads
 
-# Steps that are not counted (they compile), steps of each trial, and steps between two trials: at first, and at most
-# where trials go on choosing the same, for those of the other choice may be slow.
-COMPILING, TRIAL, BETWEEN, LONGEST = 2, 5, 20, 160
+# Processor time over time that passes of steps of many threads: of how many steps the middle one is looked at, what it
+# is on an idle machine with two cores, and the part of what it was in the last trial below which there is another.
+RECENT, IDLE, FALLEN = 3, 1.5, 0.8
+# Pairs of steps, one of each choice: so many decide if they agree, or else the middle of so many.
+FEW, MOST = 2, 5
+# How many times longer than the present choice the other takes where one pair is enough to stay.
+CLEARLY = 1.5
 # How much longer several threads may seem to take than one before one is taken: steps differ by more than threads gain,
 # and what another process takes away is more.
 SEEMING = 1.05
+# Steps between two trials of many threads and of one, at first and at most where trials go on choosing the same.
+BETWEEN = {"many": (40, 320), "one": (10, 80)}
+# The first trial of more than two threads, which may be too many for a scene.
+FIRST = 5
 # What a step costs besides its iterations, in iterations.
 BESIDES = 30.0
 
@@ -27,34 +38,65 @@ class Threads:
         self.most = thread_count(None if asked is None else whole(asked, "threads", 1), groups)
         self.count = self.most
         self.measures = asked is None and self.most > 1
-        self.done, self.times = 0, {1: [], self.most: []}
-        self.next, self.pause = COMPILING, BETWEEN  # when the next trial begins, and how many steps later the one after
+        self.done, self.pause = 0, BETWEEN["many"][0]
+        self.next = self.pause if self.most == 2 else FIRST  # the step with which the next trial begins
+        self.trial: dict[int, list[float]] | None = None  # times of the steps of a trial, for their work, by threads
+        self.overlaps, self.usual = [], IDLE  # processor time over time: of the last steps, and in the last trial
 
     def run(self, step):
         """Take one step, a function without arguments, with the threads that it is the turn of."""
         if not self.measures:
             with use_threads(self.most):
                 return step()
-        trying = self.done >= self.next
-        count = (1 if (self.done - self.next) % 2 else self.most) if trying else self.count
-        start = perf_counter()
+        if self.trial is None and self.done >= self.next:
+            self.trial = {1: [], self.most: []}
+        count, start, used = self._turn(), perf_counter(), process_time()
         with use_threads(count):
             result = step()
-        self._note(count, (perf_counter() - start) / _work(result), trying)
+        seconds = perf_counter() - start
+        self._note(count, seconds / _work(result), (process_time() - used) / max(seconds, 1e-9))
         return result
 
-    def _note(self, count: int, seconds: float, trying: bool) -> None:
-        """Keep the time of a trial, for the work done in it; at its end the number of threads is taken that was quicker
-        in the middle: on a busy machine, one step of several threads may have been lucky."""
+    def _turn(self) -> int:
+        """The threads of the next step; a trial begins with the other choice."""
+        if self.trial is None:
+            return self.count
+        other = 1 if self.count > 1 else self.most
+        return other if len(self.trial[other]) <= len(self.trial[self.count]) else self.count
+
+    def _note(self, count: int, seconds: float, overlap: float) -> None:
+        """Keep the time of a step, for the work done in it, and how much of it threads overlapped."""
         self.done += 1
-        if not trying:
+        if count > 1:
+            self.overlaps = [*self.overlaps[1 - RECENT :], overlap]
+        if self.trial is None:
+            if self.count > 1 and len(self.overlaps) == RECENT and median(self.overlaps) < FALLEN * self.usual:
+                self.next = self.done
             return
-        self.times[count].append(seconds)
-        one, many = self.times[1], self.times[self.most]
-        if len(one) >= TRIAL and len(many) >= TRIAL:
-            best = self.most if sorted(many)[TRIAL // 2] < SEEMING * sorted(one)[TRIAL // 2] else 1
-            self.pause = min(2 * self.pause, LONGEST) if best == self.count else BETWEEN
-            self.count, self.next, self.times = best, self.done + self.pause, {1: [], self.most: []}
+        self.trial[count].append(seconds)
+        best = self._better()
+        if best is not None:
+            first, longest = BETWEEN["many" if best > 1 else "one"]
+            self.pause = min(2 * self.pause, longest) if best == self.count else first
+            self.count, self.next, self.trial = best, self.done + self.pause, None
+            self.usual = median(self.overlaps)
+
+    def _better(self) -> int | None:
+        """The quicker choice of a trial, for the middle of its steps: on a busy machine, one step of several threads
+        may have been lucky. None while that is not clear."""
+        one, many = self.trial[1], self.trial[self.most]
+        now, other = (one, many) if self.count == 1 else (many, one)
+        pairs = len(now)
+        if len(other) > pairs or not pairs:
+            return None
+        if pairs == 1:
+            return self.count if other[0] > CLEARLY * now[0] else None
+        won = [b < SEEMING * a for a, b in zip(one, many)]
+        if pairs >= FEW and (all(won) or not any(won)):
+            return self.most if won[0] else 1
+        if pairs < MOST:
+            return None
+        return self.most if median(many) < SEEMING * median(one) else 1
 
 
 def _work(result) -> float:

@@ -6,8 +6,7 @@ import pliant as pl
 from pliant.benchmarks._watched import watched
 from pliant.collide.intersections import intersections
 
-# Products of bounded steps: those of the default, and so many as sheets need for as good a step as 24 gave when they had
-# a fourth of the pieces in their preconditioner.
+# Products of bounded steps: those of the default, and half as many, which do for sheets.
 PRODUCTS = (24, 12)
 FABRIC = {"young": 1e5, "poisson": 0.3, "density": 300, "damping": 0.01}
 

@@ -15,6 +15,8 @@ from pliant.kernels.lanes import LANES
 
 # By what kinds of elements say of their stretches; those that have none keep their own energy.
 EXPANSIONS = {"tets": TetExpansion, "points": PointExpansion, "sheets": SheetExpansion}
+# How far rotations (`turn`) and entries of stretches may be from those of a matrix that serves another step.
+LASTING_AGE, LASTING_STRETCH = 0.1, 0.01
 
 
 class MixedPotential(ElementPotential):
@@ -28,9 +30,13 @@ class MixedPotential(ElementPotential):
     def __init__(self, elements: Elements, node_count: int):
         super().__init__(elements, node_count)
         self.expansions = [EXPANSIONS[own.kind.stretches](own) if own.kind.stretches else None for own in elements.sets]
+        self.h = 0.0
         self.quadratic = all(own is not None for own in self.expansions)
         self.alternates = any(own is not None for own in self.expansions)  # or nothing does with the positions
         self.fitted = None  # the positions (n, 3) that were last turned to, until they are evaluated
+        # positions (n, 3) where stretches settled, and to which they were turned since, where nothing else makes the
+        # stiffness; and those (2, n, 3) of the stiffness that `terms` last gave, or None
+        self.settled_at = self.turned_at = self.stated = None
         # whether stretches may settle where positions lead, and the laws' forces are known there
         volumes = all(own is None or isinstance(own, PointExpansion) for own in self.expansions)
         self.settles = self.alternates and volumes and not (elements.damped or elements.on_bodies)
@@ -42,6 +48,7 @@ class MixedPotential(ElementPotential):
 
     def take(self, stretch: np.ndarray | None, x: np.ndarray) -> None:
         """Stretches (point groups, 9, LANES) of all sets; None: those at positions x (n, 3)."""
+        self.settled_at = None
         for i, own in self._expanded():
             if stretch is None:
                 own.look(x, self.gradients[i])
@@ -62,8 +69,10 @@ class MixedPotential(ElementPotential):
 
     def pace(self, h: float) -> None:
         """Take steps of length h [s]."""
-        for _, own in self._expanded():
-            own.pace(h)
+        if h != self.h:
+            self.h = h
+            for _, own in self._expanded():
+                own.pace(h)
 
     def turn(self, x: np.ndarray, alpha: float | None, foresee: bool) -> float:
         """Rotations that fit positions x (n, 3): the polar factors of F or, with T's penalty alpha, the nearest to
@@ -71,8 +80,13 @@ class MixedPotential(ElementPotential):
         global step say. How far they are from those that `terms` last saw: beyond 1 a matrix of these is too old."""
         for i, own in self._expanded():
             own.turn(x, self.gradients[i], alpha, foresee, self.spaces[i], self.slots)
-        self.fitted = x
+        self.fitted, self.turned_at = x, x if alpha is None and not foresee else None
         return max((float(own.ages.max(initial=0.0)) for _, own in self._expanded()), default=0.0)
+
+    def last(self, age: float) -> None:
+        """Let the stiffness that `terms` last gave serve once more, if rotations, of an age that `turn` told, and
+        stretches are nearly those of then."""
+        self.lasting = age <= LASTING_AGE and all(own.stretched() <= LASTING_STRETCH for _, own in self._expanded())
 
     def keep(self) -> None:
         """Let the present stretches be those from which `follow` goes on."""
@@ -82,11 +96,13 @@ class MixedPotential(ElementPotential):
     def follow(self, x: np.ndarray, share: float) -> float:
         """Let stretches go a part of the way from those kept to where positions x (n, 3) lead, dS = H^-1 (W^T l - g),
         which is the symmetric part of R^T F - S; the largest entry of R S - F that is left."""
+        self.settled_at = None
         return max((own.follow(x, self.gradients[i], share) for i, own in self._expanded()), default=0.0)
 
     def settle(self, x: np.ndarray) -> float:
         """Let stretches be those at positions x (n, 3), and expand at them: what `follow` and `expand` do but for the
         square of the misfit, with the law asked at F itself, once for both; the largest entry of R S - F."""
+        self.settled_at = x
         return max((own.settle(x, self.gradients[i], self.laws[i]) for i, own in self._expanded()), default=0.0)
 
     def settled_forces(self, x: np.ndarray) -> np.ndarray:
@@ -122,6 +138,8 @@ class MixedPotential(ElementPotential):
 
     def terms(self, weight: float, damping: float = 0.0, project: bool = True) -> list:
         """As of an element potential; the quadratic has the same everywhere."""
+        known = self.quadratic and self.settled_at is not None and self.turned_at is not None
+        self.stated, self.lasting = np.stack([self.settled_at, self.turned_at]) if known else None, False
         frames = self.frames or [None] * len(self.spaces)
         found = []
         for i, (own, laws, gradients, space) in enumerate(self.each()):

@@ -23,6 +23,7 @@ class PointExpansion:
         self.moduli, self.turned_moduli = np.empty((count, 12, LANES)), np.empty((count, 12, LANES))
         self.frames, self.turned = np.empty((count, 21, LANES)), np.empty((count, 21, LANES))
         self.energy, self.misfit, self.ages = np.zeros(count), np.zeros(count), np.zeros(count)
+        self.stated = np.zeros_like(self.stretch)  # the stretches whose stiffness `terms` last gave
         self.multiplier = None  # l (points, 9, LANES) times volume of a system that has it among its unknowns
         self.squares = (own.gradients**2).sum(axis=1)
         self.assembled = Assembled(np.zeros((count, 9, LANES)), np.zeros((count, 3, LANES)), np.zeros_like(own.volume))
@@ -66,6 +67,11 @@ class PointExpansion:
         f = self._deform(x, gradients)
         self._ask(laws, f)
         self.kernels.settle_stretches(f, self.rotation, self.frames, self.stretch, self.misfit)
+        return float(self.misfit.max(initial=0.0))
+
+    def stretched(self) -> float:
+        """The largest entry by which stretches differ from those whose stiffness `terms` last gave."""
+        self.own.device.hyperelastic.changes(self.stretch, self.stated, self.misfit)
         return float(self.misfit.max(initial=0.0))
 
     def scatter(self, gradients: np.ndarray, slots: np.ndarray) -> None:
@@ -112,6 +118,7 @@ class PointExpansion:
     def terms(self, gradients: np.ndarray, weight: float, frames, damping: float) -> ElementTerms:
         """The stiffness of the quadratic times weight, and the damping's in frames, times damping."""
         own = self.own
+        self.stated[:] = self.stretch
         turned = (self.turned, self.turned_moduli)
         self.kernels.turn_points(self.rotation, self.frames, self.moduli, weight, *turned, *self.assembled[:2])
         damped = own.damped and damping > 0.0 and frames is not None

@@ -20,6 +20,9 @@ class ElementPotential:
     frames in which damping acts. Arrays are reused from call to call.
     """
 
+    quadratic = False  # whether the stiffness is the same at all positions until something else is taken
+    lasting = False  # whether a matrix has the stiffness of a step before, which is good enough for another
+
     def __init__(self, elements: Elements, node_count: int):
         self.elements, self.node_count = elements, node_count
         self.count = elements.triple_count if elements.on_bodies else node_count

@@ -5,6 +5,7 @@ whole; those are the slow modes of conjugate gradients on stiff bodies.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,19 +98,45 @@ def _cut(points: np.ndarray, nodes: np.ndarray, pieces: int) -> list[np.ndarray]
     return _cut(points, ordered[:at], half) + _cut(points, ordered[at:], pieces - half)
 
 
-def two_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, rows, free, inverse, x: np.ndarray) -> TwoLevel:
-    """The preconditioner of a sliced matrix plus rows; x (n, 3): where the nodes are."""
-    dtype, piece, turns = matrix.values.dtype, placed.piece, placed.turns
-    kernels, envelopes = pattern.device.linalg.two_level, pattern.device.linalg.envelope
-    arm, count = np.zeros((pattern.slices, 3, LANES), dtype), placed.pieces.count
-    kernels.place_arms(placed.coarsening.start, placed.coarsening.row, placed.triple, x, arm)
-    first, start = placed.coarsening.first.copy(), np.empty(count + 1, np.int64)
+class CoarseLevel(NamedTuple):
+    """Arms (slices, 3, LANES) of nodes from the centres of their pieces, and with these P^T A P of a matrix without
+    rows, in an envelope: where the rows of each piece begin (pieces + 1,), and the first piece that each is coupled
+    with (pieces,)."""
+
+    arm: np.ndarray
+    start: np.ndarray
+    first: np.ndarray
+    numbers: np.ndarray
+
+
+def coarse_level(placed: PlacedPieces, pattern: SlicedPattern, matrix, free, x: np.ndarray) -> CoarseLevel:
+    """That of a sliced matrix; x (n, 3): where the nodes are."""
+    kernels, coarsening = pattern.device.linalg.two_level, placed.coarsening
+    arm = np.zeros((pattern.slices, 3, LANES), matrix.values.dtype)
+    kernels.place_arms(coarsening.start, coarsening.row, placed.triple, x, arm)
+    start = _rows_of(pattern, coarsening.first)
+    numbers, envelope = np.zeros(start[-1]), (start, coarsening.first)
+    entries = (matrix.start, matrix.column, matrix.values)
+    kernels.add_coarse_matrix(coarsening, *entries, placed.piece, placed.turns, arm, free, envelope, numbers)
+    return CoarseLevel(arm, *envelope, numbers)
+
+
+def _rows_of(pattern: SlicedPattern, first: np.ndarray) -> np.ndarray:
+    """Where the rows of each piece begin in an envelope (pieces + 1,)."""
+    start = np.empty(len(first) + 1, np.int64)
+    pattern.device.linalg.envelope.place_rows(first, start)
+    return start
+
+
+def two_level(placed: PlacedPieces, pattern: SlicedPattern, level: CoarseLevel, rows, free, inverse) -> TwoLevel:
+    """The preconditioner of the matrix of a level plus rows; inverse (slices, 9, LANES): of diagonal blocks."""
+    dtype, piece, turns = level.arm.dtype, placed.piece, placed.turns
+    kernels, envelopes, first = pattern.device.linalg.two_level, pattern.device.linalg.envelope, level.first.copy()
     kernels.widen_envelope(rows, piece, first)
-    envelopes.place_rows(first, start)
-    coarse = np.zeros(start[-1])
-    numbers = (matrix.start, matrix.column, matrix.values)
-    kernels.add_coarse_matrix(placed.coarsening, *numbers, piece, turns, arm, free, (start, first), coarse)
+    start = _rows_of(pattern, first)
+    coarse, given = np.zeros(start[-1]), (piece, turns, level.arm, free)
+    envelopes.copy_rows(level.start, level.first, level.numbers, start, first, coarse)
     if len(rows.start) > 1:
-        kernels.add_coarse_rows(rows, piece, turns, arm, free, (start, first), coarse)
+        kernels.add_coarse_rows(rows, *given, (start, first), coarse)
     envelopes.factorise_envelope(start, first, 1 + SAFETY, coarse)
-    return TwoLevel(inverse, piece, turns, arm, free, coarse.astype(dtype), start, first, np.empty(6 * count, dtype))
+    return TwoLevel(inverse, *given, coarse.astype(dtype), start, first, np.empty(6 * len(first), dtype))

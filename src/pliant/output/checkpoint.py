@@ -219,6 +219,7 @@ def _like(sim: Simulation, name: str, path: Path) -> np.ndarray:
     shapes = {"newton": both, "bounded": change, "dual": {"elements": sim.state.plastic_strain}}
     stretch = np.repeat(sim.state.plastic_strain[:, :1], 9, axis=1)
     shapes["mixed"] = {"stretch": stretch, "change": sim.state.velocity_triples()}
+    shapes["mixed"] |= {"stated": np.stack([sim.state.x] * 2), "length": np.zeros(())}
     shapes["cuda"] = {"inverse": np.zeros(0, np.float32), "arms": np.zeros((0, 3), np.float32), "age": np.zeros(0)}
     shapes["bdf2"] = {field: getattr(sim.state, field) for field in BDF2_FIELDS}
     try:

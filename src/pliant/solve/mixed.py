@@ -12,6 +12,8 @@ from pliant.elements.mixed import MixedPotential
 from pliant.elements.potential import ElementPotential
 from pliant.solve.info import Info
 from pliant.solve.mixed_kkt import KktSystem
+from pliant.solve.newton.assembling import take_stiffness
+from pliant.solve.newton.closing import contacts_balanced
 from pliant.solve.newton.criteria import LARGEST_IMBALANCE, StaticCriterion, StepCriterion
 from pliant.solve.newton.increment import Increment
 from pliant.solve.newton.minimise import Point, minimise
@@ -63,6 +65,7 @@ class MixedSolver(NewtonSolver):
         """The velocities of a step, impulses, and what it took."""
         potential = self._potential(problem)
         memory = problem.state.memory.get(self.name, {})
+        self._take_back(potential, memory)
         self._expand(potential, memory.get("stretch"))
         change = potential.predicted - problem.state.velocity_triples()
         criterion = StepCriterion(potential, self.system, problem.before, change)
@@ -75,6 +78,7 @@ class MixedSolver(NewtonSolver):
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,
         which is returned as well."""
         potential = self._potential(problem)
+        self._take_back(potential, {})
         self._expand(potential, None)
         self.elements.turn(potential.x, None, foresee=False)
         criterion = StaticCriterion(potential, self.system, problem.before, motion)
@@ -114,6 +118,28 @@ class MixedSolver(NewtonSolver):
         elements.take(stretch, potential.x)
         elements.expand()
 
+    def _take_back(self, potential: Increment, memory: dict[str, np.ndarray]) -> None:
+        """Let the system have the elements' stiffness that it had at the end of the last step, if it was one of the
+        same length, also where a step resumes or is taken again; `stated` is what it was made of."""
+        elements, stated = self.elements, memory.get("stated")
+        elements.lasting = False
+        if stated is None or float(memory["length"]) != potential.h or potential.tangled.any():
+            elements.stated = None
+        elif elements.stated is not stated:
+            elements.pace(potential.h)
+            elements.settle(stated[0])
+            elements.turn(stated[1], None, foresee=False)
+            self.system.take(potential.element_terms())
+            rows = potential.row_potential
+            self.system.assemble(potential.blocks(), rows.rows, rows.curvature, stated[0])
+            elements.stated, self.expanded, self.settled = stated, None, stated[0]
+
+    def _states(self) -> bool:
+        """Whether the stiffness that the system has may serve another step: made where a step began, it can be made
+        again."""
+        stated = self.elements.stated
+        return self.system.iterates and stated is not None and np.array_equal(self.system.places, stated[0])
+
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
         info, self.unmet = Info(self.name, linear=self.system.linear, converged=False), 0
@@ -134,6 +160,8 @@ class MixedSolver(NewtonSolver):
             solution.internal = None if measured else self._law_forces(problem, solution)
         stretch = self.elements.stretches()
         solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
+        if self.settled is not None and not potential.tangled.any() and self._states():
+            solution.memory |= {"stated": self.elements.stated, "length": np.array(problem.h)}
         self.expanded = None if potential.tangled.any() else stretch
         return solution
 
@@ -147,8 +175,10 @@ class MixedSolver(NewtonSolver):
         for k in range(int(options.inner)):
             alpha = ALPHA * GROWTH**k if options.rotation == "procrustes" and info.newton_iterations else None
             age = elements.turn(self._ends(potential, u), alpha, foresee=k > 0)
+            if elements.stated is not None and not (k or info.newton_iterations or self.assembled):
+                elements.last(age)
             new, correction = self._global(potential, criterion, u, info, age)
-            scale = criterion.scale(new) if scale is None else scale
+            scale = criterion.last_scale(new) if scale is None else scale
             before, info.residual = info.residual, criterion.residual(nothing, correction, scale)
             u, first = new, info.residual if first is None else first
             if info.residual <= options.tolerance or self.unmet >= MOST_UNMET:
@@ -156,6 +186,8 @@ class MixedSolver(NewtonSolver):
             if k and info.residual > SHRINKING * before:
                 self.assembled = False
         u = self._touched(potential, criterion, u, info)
+        if self.met and first > options.tolerance >= info.residual:
+            u = self._balanced(potential, criterion, u, info)
         ends, share = self._ends(potential, u), 1.0
         elements.keep()
         self.settled = ends if elements.settles and options.rotation == "polar" and not self.kkt else None
@@ -182,7 +214,7 @@ class MixedSolver(NewtonSolver):
         """The velocities that minimise the quadratic with joints and contacts, so far as these are known, and the
         energy [J] of the correction; age: how far rotations are from those of the last matrix."""
         if potential.row_potential.rows.slices or potential.following or self.elements.elements.on_bodies:
-            return self._minimised(potential, criterion, u, info)
+            return self._minimised(potential, criterion, u, info, age)
         if self.kkt:
             return self._kkt_step(potential, u, info)
         value, gradient = potential.evaluate(u)
@@ -220,19 +252,21 @@ class MixedSolver(NewtonSolver):
     def _assemble(self, potential: Increment) -> None:
         """The matrix of the quadratic, without rows."""
         rows = potential.row_potential
-        self.system.take(potential.element_terms())
+        take_stiffness(potential, self.system)
         potential.assembled = potential.blocks()
         coarse = None if self.coarse else potential.x  # the coarse level of a preconditioner serves a whole step
         self.system.assemble(potential.assembled, rows.rows, rows.curvature, coarse)
         self.assembled = self.coarse = True
 
     def _minimised(
-        self, potential: Increment, criterion: StepCriterion, start: np.ndarray, info: Info
+        self, potential: Increment, criterion: StepCriterion, start: np.ndarray, info: Info, age: float = 0.0
     ) -> tuple[np.ndarray, float]:
         """The same by Newton's method, which finds contacts where the step leads and meets them."""
-        self.assembled = self.coarse = False
-        point = Point(start, *potential.evaluate(start))
-        u, found = minimise(potential, self.system, point, criterion, self.mixed.tolerance, MOST_ITERATIONS)
+        keeps = self.elements.quadratic and self.system.iterates
+        point, nearly = Point(start, *potential.evaluate(start)), keeps and self.assembled and age <= 1.0
+        u, found = minimise(potential, self.system, point, criterion, self.mixed.tolerance, MOST_ITERATIONS, nearly)
+        # without rows the matrix is to have none either
+        self.assembled = self.coarse = keeps and potential.row_potential.rows.slices > 0
         info.iterations += found.iterations
         info.newton_iterations += found.newton_iterations
         info.unsettled, self.met, self.unmet = found.unsettled, found.converged, self.unmet + (not found.converged)
@@ -249,6 +283,15 @@ class MixedSolver(NewtonSolver):
             self.met = True
             return u
         return self._minimised(potential, criterion, u, info)[0]
+
+    def _balanced(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info) -> np.ndarray:
+        """Velocities u (triples, 3), or those in better balance with contacts: what has come a long way in a step, as
+        on impact, has converged only where that is within the tolerance (`_balances`)."""
+        rows = potential.row_potential
+        if not criterion.estimates or rows.joints.slices or potential.following or rows.rolling or not rows.rows.slices:
+            return u
+        point = Point(u, *potential.evaluate(u))
+        return contacts_balanced(potential, self.system, criterion, point, info, self.mixed.tolerance).u
 
     def _balances(self, potential: Increment, criterion: StepCriterion, u: np.ndarray, info: Info, small: bool) -> bool:
         """Whether a step is in balance by the law itself, where corrections were small from the first on, and the more

@@ -60,7 +60,15 @@ def contact_work(problem: Problem, solution: Solution) -> float:
     middle = 0.5 * (solution.u + problem.prediction.u)
     model.device.rows.row_rates(table.start, table.triples, table.jacobian, middle, rate)
     work, size = (solution.impulses * rate).ravel()[rows.contact_index], model.colliders.size_of(rows.contacts)
-    return float(work.sum(where=deepest_between(problem.started, rows.contacts) > -PENETRATION * size))
+    return float(work.sum(where=_shallow(problem, PENETRATION * size)))
+
+
+def _shallow(problem: Problem, most: np.ndarray) -> np.ndarray:
+    """Which contacts (k,) are between things that were no deeper in each other than `most` (k,) [m] at the start."""
+    started = problem.started
+    if started.gap.min(initial=0.0) > -most.min(initial=np.inf):
+        return np.ones(len(most), bool)
+    return deepest_between(started, problem.rows.contacts) > -most
 
 
 def lifted(problem: Problem, solution: Solution) -> float:
@@ -76,7 +84,7 @@ def lifted(problem: Problem, solution: Solution) -> float:
     normal = rows.contact_index
     apart = rate.ravel()[normal] - allowed / problem.h
     work = solution.impulses.ravel()[normal] * np.maximum(apart, 0.0)
-    given = float(work.sum(where=deepest_between(problem.started, rows.contacts) > -allowed))
+    given = float(work.sum(where=_shallow(problem, allowed)))
     if solution.stored is not None:
         n = len(solution.internal)
         given += max(solution.stored - problem.h * float((solution.internal * solution.u[:n]).sum()), 0.0)

@@ -195,3 +195,14 @@ LAW_KERNELS = (evaluate_elements, evaluate_points, element_moduli, element_stres
 def law_kernels_in(folder) -> tuple:
     """The same for a user's law, whose compiled code lies in a folder of its own."""
     return tuple(kernel_in(folder, python_function.py_func) for python_function in LAW_KERNELS)
+
+
+@parallel_kernel
+def changes(matrices, before, out):
+    """The largest differences (points,) between entries of matrices (points, 9, LANES)."""
+    for at in prange(matrices.shape[0]):
+        largest = np.zeros(LANES)
+        for k in range(9):
+            for lane in range(LANES):
+                largest[lane] = max(largest[lane], abs(matrices[at, k, lane] - before[at, k, lane]))
+        out[at] = largest.max()

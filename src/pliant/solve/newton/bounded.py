@@ -14,11 +14,12 @@ from pliant.errors import SceneError
 from pliant.kernels.matrices import ContactRows, ContactTables
 from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
+from pliant.solve.newton.assembling import assemble
 from pliant.solve.newton.at_hand import load_sheets
 from pliant.solve.newton.criteria import ROUNDING, StepCriterion
 from pliant.solve.newton.foresight import foreseeable
 from pliant.solve.newton.increment import Increment
-from pliant.solve.newton.minimise import SUFFICIENT, assemble, line_search
+from pliant.solve.newton.minimise import SUFFICIENT, line_search
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.primal_system import PrimalSystem
 from pliant.solve.newton.sheet_system import SheetSystem

@@ -1,4 +1,5 @@
-"""Joints along Newton's iterations: closed at their start and end, and come back to within a line search."""
+"""Joints along Newton's iterations: closed at their start and end, and come back to within a line search; impulses of
+contacts in balance at the end."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,6 +29,9 @@ PATIENCE = 12
 # How exactly corrections along the way are solved for; the part of the joints' energy that a slow one leaves; and most
 # of them where matrices may be renewed.
 RESTORING, SLOWLY, MOST_RENEWED = 0.1, 0.03, 8
+# Most corrections to impulses of contacts, how exactly they are solved for (what these leave is out of balance, too),
+# and how many times more than the least the imbalance may be on the way.
+MOST_BALANCED, CLOSELY, RISING = 10, 0.1, 1.5
 # Parts of a step that are tried where it has to come back to joints.
 PARTS = (1.0, 0.25, 0.0625)
 
@@ -138,6 +142,35 @@ def followed(potential: Increment, system, start: Point, info: Info, lag: float,
             return point, lag
     rows.take_back(kept)
     return Point(start.u, *potential.evaluate(start.u)), first
+
+
+def contacts_balanced(
+    potential: Increment, system, criterion: StepCriterion, point: Point, info: Info, most: float
+) -> Point:
+    """The point with the impulses of contacts renewed and met by solves with the matrix of the last iteration, until
+    the imbalance is `most` or rises; where it was least. Contacts become harder only where it falls slowly: near the
+    answer, iterations with softer ones go there more surely."""
+    rows, found, slow = potential.row_potential, criterion.imbalance(point.u, info), False
+    best, least, kept = point, found, rows.kept()
+    for _ in range(MOST_BALANCED):
+        if found <= most:
+            return point
+        if not slow:
+            rows.last_error = None
+        _, gradient = potential.renew(point.u, point.value, point.gradient)
+        if slow:
+            system.renew_contacts(rows.curvature)
+        correction, products = system.solve(-system.free * gradient, CLOSELY)
+        info.iterations += products
+        point = Point(u := point.u + correction, *potential.evaluate(u))
+        left = criterion.imbalance(u, info)
+        slow, found = not left <= SLOW_RENEWAL * found, left
+        if found < least:
+            best, least, kept = point, found, rows.kept()
+        elif not found <= RISING * least:
+            break
+    rows.take_back(kept)
+    return Point(best.u, *potential.evaluate(best.u))
 
 
 def _restored(potential: Increment, system, u: np.ndarray, held: np.ndarray | None = None) -> tuple[Point, int]:

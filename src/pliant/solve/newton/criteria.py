@@ -29,6 +29,7 @@ class StepCriterion:
     closed, estimates = CLOSED, True
     held = False  # whether contacts hold things that would go further than their size
     found = np.inf  # the imbalance where it was last asked whether all fits
+    scaled: tuple[np.ndarray, float] | None = None  # velocities whose scale was last asked for, and that
 
     @property
     def touches(self) -> bool:
@@ -62,12 +63,14 @@ class StepCriterion:
         # a turn deforms nothing, which stiffness, a first order, does not see
         shape = free * self.potential.deforming(u)
         self.motion = self.system.quadratic(shape) - self.square(self.potential.assembled, shape)
-        return (
-            self.kick
-            + max(self.motion, 0.0)
-            + self.square(mass, free * (u - self.before))
-            + ROUNDING * self.square(mass, u)
-        )
+        scale = self.kick + max(self.motion, 0.0)
+        scale += self.square(mass, free * (u - self.before)) + ROUNDING * self.square(mass, u)
+        self.scaled = u, scale
+        return scale
+
+    def last_scale(self, u: np.ndarray) -> float:
+        """The same, of the same velocities as last time by the matrix of then."""
+        return self.scaled[1] if self.scaled is not None and self.scaled[0] is u else self.scale(u)
 
     def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:
         """The size of a correction [J] relative to the motion."""
@@ -85,7 +88,7 @@ class StepCriterion:
         self.found = np.inf
         if potential.row_potential.largest_gap() > max(GAP * tolerance, CLOSED):
             return False
-        self.found = found = self._imbalance(u, info)
+        self.found = found = self.imbalance(u, info)
         most = LARGEST_IMBALANCE if patient or not joints else IMBALANCE
         if not joints and patient:
             return True  # it is measured in the end
@@ -96,10 +99,10 @@ class StepCriterion:
         """Whether what is measured at the end of a step would let it pass at u, where the potential was evaluated
         last: stiff bodies may be far out of balance though there is little to correct."""
         if np.isnan(info.imbalance):
-            info.imbalance = self._imbalance(u, info)
+            info.imbalance = self.imbalance(u, info)
         return info.imbalance <= UNBALANCED
 
-    def _imbalance(self, u: np.ndarray, info: Info) -> float:
+    def imbalance(self, u: np.ndarray, info: Info) -> float:
         """How far a step is from its equations at u (solve.residual), without the forces of tilts."""
         solution = self.potential.balance(u, info)
         if len(self.potential.row_potential.tilting):

@@ -30,6 +30,7 @@ class MatrixFreeSystem(PrimalSystem):
         return []
 
     def take(self, terms: list) -> None:
+        self.summed = False
         for own, own_terms, products in zip(self.elements.sets, terms, self.products):
             own.pack(own_terms, products)
 

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from pliant.solve.info import Info
+from pliant.solve.newton.assembling import MOST_KEPT, assemble, fresh, renew_rows
 from pliant.solve.newton.closing import PATIENCE, balanced, bent_back, closed, fitted, followed
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
@@ -14,7 +15,7 @@ from pliant.solve.newton.kinks import past_kinks
 from pliant.solve.newton.lengths import OVERSHOOT, SUFFICIENT, back_to_length
 from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.sweeping import may_sweep, sweep
-from pliant.solve.newton.touching import PENETRATION
+from pliant.solve.newton.touching import PENETRATION, rests
 from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
@@ -45,9 +46,6 @@ FOLLOWED = 0.1
 PROMISING, ESTIMATE = 3.0, 0.2
 # Energy of a correction relative to what the fall of the gradient's local norm makes of that of the last one.
 DOUBT = 4.0
-# Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
-# before, and how often in a row: it is accurate enough for the few that are left.
-FRESH, MOST_FRESH, MOST_KEPT = 30.0, 0.3, 3
 # Iterations in a row that lead nowhere, after which all others would do so too: their matrices are renewed by then.
 STUCK = MOST_KEPT + 2
 # Part of the residual to which the first linear system of a step is solved, and the bounds of later ones.
@@ -55,22 +53,31 @@ FIRST_FORCING, LARGEST_FORCING, SMALLEST_FORCING = 0.05, 0.1, 1e-5
 
 
 def minimise(
-    potential: Increment, system, start: Point, criterion: StepCriterion, tolerance: float, max_iterations: int
+    potential: Increment,
+    system,
+    start: Point,
+    criterion: StepCriterion,
+    tolerance: float,
+    max_iterations: int,
+    nearly: bool = False,
 ) -> tuple[np.ndarray, Info]:
     """Newton iterations from a point, at which the potential was evaluated last: the velocities at the end, and what it
-    took."""
+    took. nearly: the system has the elements' stiffness but for little, which is good enough for the first of them."""
     info = Info("newton", linear=system.linear, converged=False)
     point, last = Point(start.u, start.value - potential.go_on_from(start.u), start.gradient), None
     trend, touches, deep, loosely, kept, whole, scale, stuck = Trend(), 0, 0, 0, 0, True, None, 0
+    exact = constant = False
     for iteration in range(max_iterations):
-        kept = kept + 1 if iteration and whole and _fresh(system, info.residual, tolerance, kept) else 0
+        keeps = constant or (whole and fresh(system, info.residual, tolerance, kept)) if iteration else nearly
+        kept = kept + 1 if keeps else 0
         if kept:
-            _renew_rows(potential, system)
+            renew_rows(potential, system)
         else:
             exact = iteration > 0 and info.residual < NEAR
-            assemble(potential, system, exact, first=iteration == 0)
+            constant = assemble(potential, system, exact, first=iteration == 0)
+            constant = constant and system.iterates and potential.elements.quadratic
         if iteration == 0 and potential.row_potential.joints.slices:
-            point = fitted(potential, system, point, lambda: _renew_rows(potential, system))
+            point = fitted(potential, system, point, lambda: renew_rows(potential, system))
         point.gradient = point.gradient * system.free
         enough = _enough(potential, criterion, point, tolerance, scale) if whole else np.inf
         found = _direction(potential, system, point, last, exact, enough)
@@ -171,10 +178,13 @@ def _met(
     if not criterion.touches:
         return point, True
     most = max(PENETRATION, OF_TOLERANCE * tolerance)
-    if potential.short and foreseeable(potential) and potential.falls_short(point.u, most):
+    still = rests(potential.problem, point.u, potential.found_at)
+    if (still or (potential.short and foreseeable(potential))) and potential.falls_short(point.u, most):
         # what was too deep is so still: renewed once more, with the same contacts, it becomes harder
         return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
-    point = Point(point.u, *potential.touch(point.u, point.value, point.gradient))
+    renewed = potential.renew if still else potential.touch
+    potential.row_potential.last_error = None  # contacts become no harder by what only looks at them
+    point = Point(point.u, *renewed(point.u, point.value, point.gradient))
     if potential.clear and not len(potential.problem.rows.contacts):
         return point, True
     swept, gone = _swept(potential, system, point, info, tolerance, scale, deep), 0.0
@@ -194,7 +204,7 @@ def _met(
         point, fits = balanced(potential, system, criterion, point, info, tolerance, correction)
         if not fits:
             return point, False
-    if potential.clear and not potential.penetrates(point.u, most) and criterion.balances(point.u, info):
+    if potential.clear and (still or not potential.penetrates(point.u, most)) and criterion.balances(point.u, info):
         return point, True
     info.imbalance = np.nan
     return Point(point.u, *potential.renew(point.u, point.value, point.gradient)), False
@@ -215,33 +225,6 @@ def _swept(
     u, sweeps = sweep(potential, (SWEPT * STRICTER**deep * max(tolerance, LOOSELY * info.residual)) ** 2 * scale)
     info.iterations += sweeps
     return Point(u, *potential.evaluate(u))
-
-
-def assemble(potential: Increment, system, exact: bool, first: bool = False, held: np.ndarray | None = None) -> None:
-    """The Hessian at what was last evaluated.
-
-    exact: near the answer the Hessian is taken as it is, which converges faster. first: of a step. held (slices, 3,
-    LANES): rows of joints that count as if they pushed.
-    """
-    rows = potential.row_potential
-    system.take(potential.element_terms(not exact))
-    potential.assembled = potential.blocks()
-    curvature = rows.curvature if held is None else rows.curvature_holding(held)
-    system.assemble(potential.assembled, rows.rows, curvature, potential.x if first else None)
-
-
-def _fresh(system, residual: float, tolerance: float, kept: int) -> bool:
-    """Whether the elements' stiffness, kept so often, is good enough for another iteration."""
-    return system.iterates and kept < MOST_KEPT and residual <= min(FRESH * tolerance, MOST_FRESH)
-
-
-def _renew_rows(potential: Increment, system) -> None:
-    """The rows' part of the Hessian at what was last evaluated; where systems are factorised, the whole."""
-    rows = potential.row_potential
-    if system.iterates:
-        system.renew_rows(rows.rows, rows.curvature)
-    else:
-        assemble(potential, system, False)
 
 
 def _direction(potential: Increment, system, point: Point, last: float | None, exact: bool, enough: float) -> Direction:

@@ -16,7 +16,8 @@ def mobilities(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.nda
         return _held(model, h, inverse_mass) if model.elements.sets else inverse_mass, inverse_mass[:0]
     loose = inverse_mass.copy()
     loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
-    return _held(model, h, inverse_mass), _held(model, h, loose)
+    held = _held(model, h, inverse_mass)
+    return held, held if np.array_equal(loose, inverse_mass) else _held(model, h, loose)
 
 
 def _held(model: Model, h: float, inverse_mass: np.ndarray) -> np.ndarray:

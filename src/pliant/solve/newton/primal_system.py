@@ -9,7 +9,7 @@ from pliant.kernels.lanes import LANES
 from pliant.kernels.matrices import Augmented, BlockJacobi, RowTerms, SlicedMatrix, TwoLevel
 from pliant.linalg.connectivity import Connectivity
 from pliant.linalg.sliced import sliced_pattern
-from pliant.linalg.two_level import Pieces, two_level
+from pliant.linalg.two_level import Pieces, coarse_level, two_level
 from pliant.rows.softness import FIRM_CONTACTS, LOOSE_CONTACTS, MIXED_CONTACTS, SOFT_CONTACTS
 from pliant.rows.table import Rows
 from pliant.solve.newton.diagonals import Diagonals, lowest_bound
@@ -41,6 +41,7 @@ class PrimalSystem:
     """The matrix of a model, with its pattern; `linear`: as in pliant.Newton. `dot` is that of triples (n, 3)."""
 
     patience = 1  # iterations before sweeps over contacts
+    cut = staticmethod(Pieces.of)  # a model into the pieces of the coarse level
 
     def __init__(self, model, joints: Rows, linear: str, direct_work: float = DIRECT_WORK):
         self.count, self.node_count = model.triple_count, model.node_count
@@ -51,10 +52,10 @@ class PrimalSystem:
         self.free = np.ones((self.count, 3))
         self.free[: self.node_count] = model.free
         self.free[self.node_count :] = np.repeat(~model.static, 2)[:, None]
-        self.pieces, self.joint_slices = self._cut(model), len(model.joints.start) - 1
+        self.pieces, self.joint_slices = self.cut(model), len(model.joints.start) - 1
         self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
-        self.places, self.iterations = None, 0  # where nodes are at the start of a step; of the last solve
+        self.places, self.level, self.iterations = None, None, 0  # of the coarse level, and that; of the last solve
         # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
         # float32 iterations are too little for thin rods
         needed = self.pieces.count > MOST_PIECES or model.elements.on_bodies
@@ -87,12 +88,9 @@ class PrimalSystem:
             self.contact_softness = MIXED_CONTACTS
         elif self.proven:
             self.contact_softness = FIRM_CONTACTS
-        self.filled = self.inverted = False  # whether they and the slices are those of what was last assembled
+        # whether the sums are those of the stiffness last taken, slices and inverses those of what was last assembled
+        self.summed = self.filled = self.inverted = False
         self.without_rows = None  # inverses of diagonal blocks without rows
-
-    def _cut(self, model) -> Pieces:
-        """The pieces of the preconditioner's coarse level."""
-        return Pieces.of(model)
 
     def _pattern_elements(self) -> list[Connectivity]:
         """The elements whose blocks are assembled."""
@@ -106,17 +104,19 @@ class PrimalSystem:
 
     def take(self, terms: list) -> None:
         """Take the elements' stiffness, one for each set, for the next `assemble`."""
+        self.summed = False
         for own, own_terms in zip(self.elements.sets, terms):
             own.blocks(own_terms, self.blocks)
 
     def assemble(self, mass: np.ndarray, rows: Rows, curvature: np.ndarray, x: np.ndarray | None = None) -> None:
-        """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G.
-
-        x (n, 3): where the nodes are, at the first of a step; then the coarse level of the preconditioner is renewed.
-        """
+        """Matrix and preconditioner from `blocks`, mass blocks (n, 3, 3) and the rows' curvatures G; x (n, 3): where
+        nodes are, at the first of a step, when the coarse level is renewed."""
         pattern, kernels = self.pattern, self.device.linalg.sliced
-        kernels.gather_sums(self.gathering, self.blocks, self.sums)
-        self.mass, self.filled, self.inverted, self.without_rows = mass, False, False, None
+        new = not (self.summed and np.array_equal(mass, self.mass))
+        if new:
+            kernels.gather_sums(self.gathering, self.blocks, self.sums)
+            self.summed, self.mass, self.filled, self.without_rows, self.level = True, mass, False, None, None
+        self.inverted = False
         self._take_rows(self._terms(rows, curvature))
         self.parallel = pattern.slices >= PARALLEL_SLICES and get_num_threads() > 1
         self.bare = self.factors is not None and rows.slices == 0  # factors and blocks are the whole matrix
@@ -125,7 +125,8 @@ class PrimalSystem:
         elif self.factors:
             self.preconditioner = self.factors.precondition(self.sums, mass, rows, curvature, self.offsets)
         else:
-            self.places, self.iterations = (self.places, self.iterations) if x is None else (x, np.inf)
+            if x is not None:
+                self.places, self.iterations = x if new else self.places, np.inf
             self._precondition()
 
     @property
@@ -215,14 +216,15 @@ class PrimalSystem:
         if self.linear in ONE_LEVEL:
             self.preconditioner = BlockJacobi(inverse)
         elif self.iterations > MANY_ITERATIONS:
-            x, which, self.iterations = self.places, self._stiff_rows(), 0
-            self.preconditioner = self._augmented(which, x) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(x)
+            which, self.iterations, own = self._stiff_rows(), 0, (self.acting, inverse)
+            self.preconditioner = self._augmented(which) if 0 < len(which) <= MOST_STIFF_ROWS else self._two_level(*own)
         elif joints and isinstance(self.preconditioner, Augmented):
             self.preconditioner = self._with_joints(self.preconditioner.base, self._stiff_rows())
 
-    def _two_level(self, x: np.ndarray) -> TwoLevel:
-        arguments = (self.matrix, self.acting, self.packed_free, self.inverse, x)
-        return two_level(self.placed_pieces, self.pattern, *arguments)
+    def _two_level(self, rows: RowTerms, inverse: np.ndarray) -> TwoLevel:
+        own = (self.placed_pieces, self.pattern)
+        self.level = self.level or coarse_level(*own, self.matrix, self.packed_free, self.places)
+        return two_level(*own, self.level, rows, self.packed_free, inverse)
 
     def _stiff_rows(self) -> np.ndarray:
         """Rows (m, 3) of joints that push: slice, row in its block, lane."""
@@ -232,7 +234,7 @@ class PrimalSystem:
         block, row = np.nonzero(self.rows.weight[slice_, :3, lane])
         return np.stack([slice_[block], row, lane[block]], axis=1)
 
-    def _augmented(self, which: np.ndarray, x: np.ndarray) -> Augmented:
+    def _augmented(self, which: np.ndarray) -> Augmented:
         """Two levels of what there is without joints, and the joints' rows exactly."""
         rows, start = self.rows, self.rows.start
         first = start[self.joint_slices]
@@ -244,8 +246,7 @@ class PrimalSystem:
         )
         inverse = np.empty_like(self.diagonals)
         self._bare.write(loose, inverse)
-        arguments = (self.matrix, loose, self.packed_free, inverse, x)
-        return self._with_joints(two_level(self.placed_pieces, self.pattern, *arguments), which)
+        return self._with_joints(self._two_level(loose, inverse), which)
 
     def _with_joints(self, base: TwoLevel, which: np.ndarray) -> Augmented:
         """Two levels without joints, and such rows (m, 3) of joints exactly."""

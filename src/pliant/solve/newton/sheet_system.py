@@ -46,7 +46,9 @@ class SheetSystem(PrimalSystem):
         fold = [each for own, each in both if isinstance(own, BendingSet)]
         return [each for own, each in both if not isinstance(own, BendingSet)], fold
 
-    def _cut(self, model) -> Pieces:
+    @staticmethod
+    def cut(model) -> Pieces:
+        """A model into the pieces of the coarse level."""
         return Pieces.of(model, PIECE_NODES, MOST_PIECES)
 
     def _pattern_elements(self) -> list[Connectivity]:
@@ -66,6 +68,7 @@ class SheetSystem(PrimalSystem):
     def take_elements(self, potential: ElementPotential, h: float) -> None:
         """Take the stiffness of all elements, damping included, where they were last evaluated, for the next
         `assemble` in a step of h [s]."""
+        self.summed = False
         flat, frames = iter(self.flat), potential.frames or [None] * len(self.elements.sets)
         for (own, laws, gradients, space), frame in zip(potential.each(), frames):
             if not isinstance(own, BendingSet):

@@ -16,6 +16,8 @@ from pliant.solve.problem import Problem
 # the root of two times deeper than in each: a thousandth), and the part of that by which it may leave more than is
 # allowed of one that there was.
 PENETRATION, LEEWAY = 7e-4, 0.2
+# How far things may move, relative to the size of what touches, without being looked for where they come to lie.
+RESTING = 1e-5
 # The least part of the way that contacts follow the iterates.
 LEAST_SHARE = 0.2
 
@@ -57,6 +59,16 @@ def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before:
     size = float(triples.dot(difference, weighted))
     best = -share * float(triples.dot(before, weighted)) / size if size > 0.0 else 1.0
     return min(max(best, LEAST_SHARE), 1.0)
+
+
+def rests(problem: Problem, u: np.ndarray, last: np.ndarray) -> bool:
+    """Whether velocities u (triples, 3) lead so little further than those at whose end contacts were found, `last`,
+    that they are there as they were: of nodes, and of nothing else that moves."""
+    model, contacts = problem.model, problem.rows.contacts
+    if not len(contacts) or len(model.joints.family) or model.elements.on_bodies or not model.static.all():
+        return False
+    way = problem.h * float(np.abs(u - last).max())
+    return way <= RESTING * float(model.colliders.size_of(contacts).min())
 
 
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:

@@ -31,6 +31,17 @@ def place_rows(first, start_out):
         start_out[k + 1] = start_out[k] + SIX * SIX * (k - first[k] + 1)
 
 
+@kernel
+def copy_rows(start, first, a, wide_start, wide_first, out):
+    """The numbers of an envelope in a wider one, out, which are zero elsewhere."""
+    for k in range(first.shape[0]):
+        width, wide = SIX * (k - first[k] + 1), SIX * (k - wide_first[k] + 1)
+        for r in range(SIX):
+            own, to = start[k] + r * width, wide_start[k] + r * wide + wide - width
+            for c in range(width):
+                out[to + c] = a[own + c]
+
+
 @formula
 def _six_rows(a, at, width, count):
     """The first numbers of six rows from `at` on."""
