@@ -56,8 +56,7 @@ class PrimalSystem:
         self.joint_places = (model.joints.slice, model.joints.lane)
         self.factors = None
         self.places, self.level, self.iterations = None, None, 0  # of the coarse level, and that; of the last solve
-        # a factorisation takes at least a few products per triple; of many triples even its analysis is too much
-        # float32 iterations are too little for thin rods
+        # factorisations take at least a few products per triple; float32 iterations are too little for thin rods
         needed = self.pieces.count > MOST_PIECES or model.elements.on_bodies
         small = self.count <= min(direct_work / 5, MOST_TRIPLES) or needed
         if linear == "cholesky" or (linear == "auto" and small):
@@ -88,7 +87,7 @@ class PrimalSystem:
             self.contact_softness = MIXED_CONTACTS
         elif self.proven:
             self.contact_softness = FIRM_CONTACTS
-        # whether the sums are those of the stiffness last taken, slices and inverses those of what was last assembled
+        # whether sums are those of the stiffness last taken, slices and inverses those last assembled
         self.summed = self.filled = self.inverted = False
         self.without_rows = None  # inverses of diagonal blocks without rows
 
