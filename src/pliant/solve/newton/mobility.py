@@ -12,24 +12,38 @@ MOST_EASED = 1e3
 def mobilities(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverse masses (triples, 6) that rows feel in a step of h [s], and the same as if nothing were pinned, or nothing
     where there are no nodes."""
-    if not model.node_count:
-        return _held(model, h, inverse_mass) if model.elements.sets else inverse_mass, inverse_mass[:0]
-    loose = inverse_mass.copy()
-    loose[: model.node_count, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
-    held = _held(model, h, inverse_mass)
-    return held, held if np.array_equal(loose, inverse_mass) else _held(model, h, loose)
+    n = model.node_count
+    if not n:
+        return _with_rods(model, h, inverse_mass.copy()) if model.elements.sets else inverse_mass, inverse_mass[:0]
+    held, loose = inverse_mass.copy(), inverse_mass.copy()
+    held[:n], loose[:n] = _of_nodes(model, h, inverse_mass[:n])
+    return _with_rods(model, h, held), _with_rods(model, h, loose)
+
+
+def _of_nodes(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Those (n, 6) of nodes; the same in all steps of a length, but in wind, which drags them."""
+    known = model.__dict__.get("_mobility")
+    if model.winds or known is None or known[0] != h:
+        loose = np.zeros_like(inverse_mass)
+        loose[:, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
+        known = model.__dict__["_mobility"] = (h, _held(model, h, inverse_mass), _held(model, h, loose))
+    return known[1:]
 
 
 def _held(model: Model, h: float, inverse_mass: np.ndarray) -> np.ndarray:
-    """Inverse masses with the stiffness of the elements around nodes, and around points of rods."""
-    mobility, n = inverse_mass.copy(), model.node_count
-    stiffness = h * (h * model.node_stiffness + model.node_damping)
-    mobility[:n, :3] /= (1 + stiffness / model.node_mass)[:, None]
+    """Inverse masses (n, 6) of nodes with the stiffness of the elements around them."""
+    mobility, stiffness = inverse_mass.copy(), h * (h * model.node_stiffness + model.node_damping)
+    mobility[:, :3] /= (1 + stiffness / model.node_mass)[:, None]
     if not model.elements.only_sheets:  # whose nodes give way one by one
-        eased = np.minimum(_of_whole_bodies(model, h), MOST_EASED * mobility[:n, :3])
-        np.maximum(mobility[:n, :3], eased, out=mobility[:n, :3])
+        eased = np.minimum(_of_whole_bodies(model, h), MOST_EASED * mobility[:, :3])
+        np.maximum(mobility[:, :3], eased, out=mobility[:, :3])
+    return mobility
+
+
+def _with_rods(model: Model, h: float, mobility: np.ndarray) -> np.ndarray:
+    """Inverse masses (triples, 6) with the stiffness of the elements around points of rods."""
     if model.elements.on_bodies:
-        stiffness = h * (h * model.body_stiffness + model.body_damping)
+        n, stiffness = model.node_count, h * (h * model.body_stiffness + model.body_damping)
         largest = np.maximum(np.maximum(mobility[n:, 0], mobility[n:, 1]), mobility[n:, 2])  # quicker than max
         mobility[n:] /= (1 + stiffness * largest)[:, None]
     return mobility
