@@ -43,6 +43,7 @@ class Solids:
     code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
     small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
     from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
+    stopped: contacts are also those that may close within a step if either body were stopped now.
     """
 
     device: Device
@@ -56,6 +57,7 @@ class Solids:
     principal: np.ndarray
     centre: np.ndarray
     radius: np.ndarray
+    stopped: bool = False
     scratch: Scratch = field(default_factory=make_scratch)
 
     def __post_init__(self):
@@ -147,7 +149,7 @@ class Solids:
         near = self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall))
         pairs, together = np.empty((len(near), 2), np.int64), np.empty(len(near))
         motion = (state.body_position, state.body_velocity, state.body_angular_velocity)
-        numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall)
+        numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall, self.stopped)
         count = self.kernels.bodies.closing_pairs(near, *numbers, pairs, together)
         if not count:
             return no_contacts()
@@ -172,7 +174,11 @@ class Solids:
         way, turn = 2 * h * state.body_velocity, 2 * h * lengths(state.body_angular_velocity)
         low, high = self.boxes(placed, ROUNDED * (turn * self.lever + 2 * h * h * fall + slack))
         length = ROUNDED * lengths(way)[:, None]
-        return low - 0.5 * (length - way), high + 0.5 * (length + way)
+        first, last = low - 0.5 * (length - way), high + 0.5 * (length + way)
+        if not self.stopped:
+            return first, last
+        alone = 0.5 * ROUNDED * way
+        return np.minimum(first, low + alone.clip(max=0.0)), np.maximum(last, high + alone.clip(min=0.0))
 
     def _meeting(self, placed: Placed, pairs: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ContactPoints]:
         """Which of the pairs (k, 2), planes last, are within reach (k,) [m], in order, and their contacts. Each kind of

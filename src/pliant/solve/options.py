@@ -97,10 +97,12 @@ class Bounded(Checked):
 
     iterations: int = 1
     products: int = 24
+    sweeps: int = 40
 
     def __post_init__(self):
         self.clean("iterations", whole, low=1, high=MOST)
         self.clean("products", whole, low=1, high=MOST)
+        self.clean("sweeps", whole, low=1, high=MOST)
         if self.products < self.iterations:
             raise SceneError(
                 f"Bounded products must be at least its iterations, {self.iterations}, each of which takes one; got "

@@ -1,0 +1,38 @@
+"""Where steps of bounded cost of rigid bodies lead, as far as what they leave behind is concerned."""
+
+import numpy as np
+
+from pliant.model.state import State
+from pliant.solve.newton.touching import moved
+from pliant.solve.problem import Problem
+
+
+def landing(problem: Problem, u: np.ndarray) -> State:
+    """The state where velocities u (triples, 3) lead, to the last bit as the step leaves it: contacts found there are
+    those with which the next one starts."""
+    return calmed(problem, u, moved(problem, u))
+
+
+def calmed(problem: Problem, u: np.ndarray, new: State) -> State:
+    """The new state with spins of bodies that touch something cut down to the energy of their turning in the step:
+    angular momentum, whose impulses act where the step begins, may carry more at the orientation where it ends."""
+    model, contacts = problem.model, problem.started
+    if not len(contacts):
+        return new
+    touched, turn = ~model.static, u[1::2]
+    touched[np.setdiff1d(np.arange(len(touched)), contacts.body)] = False
+    most = np.einsum("ki,kij,kj->k", 0.5 * turn, problem.mass[1::2], turn)
+    after = spin_energies(model, new)
+    fast = touched & (after > most)
+    if not fast.any():
+        return new
+    part = np.sqrt(np.where(fast, most, 1.0) / np.where(fast, after, 1.0))
+    return new.changed(body_angular_velocity=part[:, None] * new.body_angular_velocity)
+
+
+def spin_energies(model, state: State) -> np.ndarray:
+    """Energies (b,) [J] of the spins of a state; none of static bodies."""
+    out = np.empty(model.body_count)
+    spin = (state.body_rotation, state.body_angular_velocity)
+    model.device.rigid.spin_energies(model.body_inertia, model.static, *spin, out)
+    return out
