@@ -1,5 +1,6 @@
 """From positions to contacts, and how far things may go before they meet."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,6 +82,22 @@ class Colliders:
         if self._last is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._last[0])):
             self._last = [one.copy() for one in asked], self._contacts(state, h)
         return self._last[1]
+
+    def contacts_of_some(self, state, h: float) -> Contacts:
+        """As `contacts`, where pairs are only looked for of some bodies (see `only`)."""
+        if not self.any:
+            return no_contacts()
+        found, some = self._contacts(state, h), self.solids.among
+        return found.these(some[found.body].any(axis=1))
+
+    @contextmanager
+    def only(self, bodies: np.ndarray):
+        """Look for pairs of solids with some bodies (b,) bool alone."""
+        self.solids.among = bodies
+        try:
+            yield
+        finally:
+            self.solids.among = None
 
     def contacts_of_solids(self, state, h: float) -> Contacts:
         """Those of `contacts` that are with solids, whose insides are known."""

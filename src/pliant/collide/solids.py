@@ -43,7 +43,8 @@ class Solids:
     code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
     small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
     from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
-    stopped: contacts are also those that may close within a step if either body were stopped now.
+    stopped: contacts are also those that may close within a step if either body were stopped now. among (b,)
+    bool: pairs are only looked for with one of these, where it is given.
     """
 
     device: Device
@@ -58,6 +59,7 @@ class Solids:
     centre: np.ndarray
     radius: np.ndarray
     stopped: bool = False
+    among: np.ndarray | None = None
     scratch: Scratch = field(default_factory=make_scratch)
 
     def __post_init__(self):
@@ -129,6 +131,10 @@ class Solids:
         numbers = (low, high, self.convex, self.things.soft_count, self.planes, *self.plane_equations(placed))
         return np.concatenate([near, room[: self.kernels.broad.planes_near(self.things.manners, *numbers, room)]])
 
+    def _of_some(self, pairs: np.ndarray) -> np.ndarray:
+        """Those of pairs (k, 2) of bodies that are looked for."""
+        return pairs if self.among is None else np.ascontiguousarray(pairs[self.among[pairs].any(axis=1)])
+
     def _found_in_tree(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of convex bodies that may touch, whose boxes (b, 3) overlap; sorted."""
         near = self.fit(low, high).pairs()
@@ -146,7 +152,7 @@ class Solids:
         """Contacts between bodies that are no further apart than their reaches (b,) [m] together, and may close within
         about two steps of h [s] by how they move against each other, or have gaps below the slack (b,) [m]; fall
         [m/s2]: the acceleration of all."""
-        near = self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall))
+        near = self._of_some(self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall)))
         pairs, together = np.empty((len(near), 2), np.int64), np.empty(len(near))
         motion = (state.body_position, state.body_velocity, state.body_angular_velocity)
         numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall, self.stopped)
@@ -230,6 +236,7 @@ class Solids:
             pairs = self._tested(low, high, self.planes[:0], np.empty((0, 3)), np.empty(0))
         else:
             pairs = self.near_ways.pairs(low, high)
+        pairs = self._of_some(pairs)
         fast = moved[pairs].sum(axis=1) > 0.25 * self.depth[pairs].sum(axis=1)
         pairs, found = np.ascontiguousarray(pairs[fast]), np.empty(int(fast.sum()))
         bodies = (start.body_position, start.body_rotation, self.principal, self.centre)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -122,7 +123,8 @@ class Solution:
     known and there is nothing but their laws. joint_rate (joint slices, 3, LANES): rates of joints that are
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
-    apart: whether nothing passes through anything on its way.
+    apart: whether nothing passes through anything on its way. look: what a solver of bounded steps has found where u
+    leads (solve.newton.looking), None where it has not looked.
     """
 
     u: np.ndarray
@@ -139,6 +141,7 @@ class Solution:
     rows: StepRows | None = None
     predicted: np.ndarray | None = None
     apart: bool = False
+    look: Any = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:

@@ -7,55 +7,68 @@ velocity, without turning, which takes no momentum from what falls as a whole; w
 way, in the end none of it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts
-from pliant.collide.detect import detect
-from pliant.rows.contacts import deepest_between
-from pliant.solve.newton.landing import landing
-from pliant.solve.newton.touching import approach, shares_before_meeting
+from pliant.solve.newton.looking import Look
+from pliant.solve.newton.touching import approach
 from pliant.solve.problem import Problem, Solution
 from pliant.stepping.affordable import Budget
 from pliant.stepping.coupled import components
 
-# How deep, in parts of the size of what touches, things may end in each other that began less deep; and in parts of the
-# depth of their cores.
-SUNK, OF_CORES = 0.1, 0.9
 # How often bodies join before they go a part of their way; how often that is estimated before it is none; looks after
 # which nothing moves any more; the largest part that is a cut.
-JOINS, ESTIMATES, MOST_LOOKS, LARGEST_PART = 3, 5, 24, 0.9
+JOINS, ESTIMATES, MOST_LOOKS, LARGEST_PART = 8, 12, 64, 0.9
 
 
 def bodies_apart(problem: Problem, solution: Solution) -> Solution:
     """A solution with the velocities of bodies changed so that nothing passes through anything, ends deep in it or
     gains energy; `Info.held` names those that were in the way of something. What is prescribed goes its way: where it
     still meets something, the solution is not said to be apart."""
-    model, u = problem.model, solution.u
-    if not model.may_touch or not np.all(np.isfinite(u)):
-        return replace(solution, apart=not model.may_touch)
-    budget, clear, held = Budget(problem, solution), solution.apart, np.zeros(model.body_count, bool)
-    ways = Ways(problem, u)
-    for look in range(MOST_LOOKS):
-        ahead = None if clear and look == 0 else Meeting.of(problem, ways.u)
+    model, look = problem.model, solution.look
+    if look is None:
+        return solution
+    budget, ways, held = Budget(problem, solution), Ways(problem, solution.u), np.zeros(model.body_count, bool)
+    for attempt in range(MOST_LOOKS):
+        if ways.u is not look.u:
+            look = look.again(ways.u)
+        part, share, pairs = meeting(problem, look)
+        held |= (part < 1.0) & ~model.static
         affordable = budget.parts(ways.u)
-        if ahead is not None:
-            clear = not (ahead.part < 1.0).any()
-            held |= (ahead.part < 1.0) & ~model.static
-        if clear and np.all(affordable == 1.0):
+        if np.all(part == 1.0) and np.all(affordable == 1.0):
             break
-        if not clear and look < JOINS:
-            ways.join(ahead.pairs)
-        part = affordable if clear else np.minimum(affordable, ahead.share if look < JOINS else ahead.part)
-        if not ways.shorten(part if look < ESTIMATES else 1.0 * (part == 1.0), all_of_them=look == MOST_LOOKS - 2):
+        if attempt < JOINS and len(pairs):
+            ways.join(pairs)
+        least = np.minimum(affordable, share if attempt < JOINS else part)
+        least = least if attempt < ESTIMATES else 1.0 * (least == 1.0)
+        if not ways.shorten(least, all_of_them=attempt == MOST_LOOKS - 2):
             break
-    if ways.u is u:
-        return replace(solution, apart=clear)
+    apart = not look.met.any()
+    if ways.u is solution.u:
+        return replace(solution, apart=apart)
     solution.info.held = [model.rigid_names[body] for body in np.flatnonzero(held)]
     solution.info.converged = False
     memory = solution.memory | {"change": ways.u - problem.prediction.u}
-    return replace(solution, u=ways.u, apart=clear, memory=memory)
+    return replace(solution, u=ways.u, apart=apart, memory=memory)
+
+
+def meeting(problem: Problem, look: Look) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts (b,) of their ways with which bodies meet nothing and end, about, in nothing; the same but for bodies
+    that end too deep in others that move as well, and pairs (k, 2) of these."""
+    model, part, (found, most) = problem.model, look.share.copy(), look.deep(1.0)
+    if not len(found):
+        return part, part, np.zeros((0, 2), np.int64)
+    share = part.copy()
+    way = approach(problem, found, look.u)
+    left = found.gap + way + LARGEST_PART * most
+    least = np.where(way > 0.0, left / np.maximum(way, 1e-300), 0.0).clip(0.0, LARGEST_PART)
+    np.minimum.at(part, found.body, least[:, None])
+    loose = ~model.static[found.body].any(axis=1)
+    alone = found.body[~loose].ravel()
+    share[found.body[loose]] = 1.0
+    np.minimum.at(share, alone, part[alone])
+    return part, share, found.body[loose]
 
 
 class Ways:
@@ -94,47 +107,3 @@ class Ways:
             out[::2, c] = np.where(inside, mean[self.zone], out[::2, c])
         out[1::2][inside] = 0.0
         return out
-
-
-@dataclass
-class Meeting:
-    """What happens where velocities lead: the parts (b,) of their ways with which bodies meet nothing and end, about,
-    in nothing, `part`; the same but for bodies that end too deep in others that move as well, `share`, and pairs (k, 2)
-    of these."""
-
-    share: np.ndarray
-    part: np.ndarray
-    pairs: np.ndarray
-
-    @staticmethod
-    def of(problem: Problem, u: np.ndarray) -> "Meeting":
-        """A look at where velocities u (triples, 3) lead."""
-        model, share = problem.model, shares_before_meeting(problem, u)[::2]
-        found = detect(model, landing(problem, u), problem.h)
-        most = np.minimum(SUNK * model.colliders.size_of(found), _of_cores(problem, found))
-        deep = _deeper(problem, found, most)
-        found, most, part = found.these(deep), most[deep], share.copy()
-        way = approach(problem, found, u)
-        left = found.gap + way + 0.9 * most
-        least = np.where(way > 0.0, left / np.maximum(way, 1e-300), 0.0).clip(0.0, LARGEST_PART)
-        np.minimum.at(part, found.body, least[:, None])
-        loose = ~model.static[found.body].any(axis=1)
-        alone = found.body[~loose].ravel()
-        np.minimum.at(share, alone, part[alone])
-        return Meeting(share, part, found.body[loose])
-
-
-def _of_cores(problem: Problem, found: Contacts) -> np.ndarray:
-    """Depths (k,) [m] of contacts at which the cores of the two bodies, whose ways are followed, do not meet yet; planes
-    have none."""
-    solids = problem.model.colliders.solids
-    depth = np.append(np.where(np.isinf(solids.radius), np.inf, solids.depth), 0.0)
-    return OF_CORES * (depth[found.body[:, 0]] + depth[found.body[:, 1]])
-
-
-def _deeper(problem: Problem, found: Contacts, most: np.ndarray) -> np.ndarray:
-    """Which contacts (k,) are deeper than `most` (k,) [m] and than their two bodies were in each other at the start."""
-    deep = found.gap < -most
-    if deep.any():
-        deep[deep] = found.gap[deep] < deepest_between(problem.started, found.these(deep))
-    return deep

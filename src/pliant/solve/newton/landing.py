@@ -19,8 +19,9 @@ def calmed(problem: Problem, u: np.ndarray, new: State) -> State:
     model, contacts = problem.model, problem.started
     if not len(contacts):
         return new
-    touched, turn = ~model.static, u[1::2]
-    touched[np.setdiff1d(np.arange(len(touched)), contacts.body)] = False
+    touched, turn = np.zeros(len(model.static), bool), u[1::2]
+    touched[contacts.body] = True
+    touched &= ~model.static
     most = np.einsum("ki,kij,kj->k", 0.5 * turn, problem.mass[1::2], turn)
     after = spin_energies(model, new)
     fast = touched & (after > most)
