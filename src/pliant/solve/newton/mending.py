@@ -13,6 +13,8 @@ from pliant.solve.problem import Problem, StepRows, kept_impulses, warm_impulses
 
 # What sweeps may leave, in parts of the size of what touches in a step, before the upper of two bodies gives way.
 SLOW = 0.01
+# Most sweeps that push bodies that do not turn out of others.
+PUSHES = 60
 
 
 def swept(
@@ -109,6 +111,24 @@ def _ended(problem: Problem, rows: StepRows, change: np.ndarray, new: int) -> St
     problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
     gap[len(gap) - new :] += problem.h * rate.ravel()[rows.contact_index[len(gap) - new :]]
     return changed(rows, contacts=changed(rows.contacts, gap=gap))
+
+
+def without_turning(problem: Problem, u: np.ndarray, look: Look, still: np.ndarray) -> np.ndarray:
+    """Velocities u (triples, 3) with which some bodies, still (b,) bool, do not turn, and of which contacts push these
+    alone out of others: what is convex and does not turn stays on its side of a contact."""
+    model, started, count = problem.model, problem.started, len(problem.model.colliders.things)
+    old, found = started.these(still[started.body].any(axis=1)), look.found(still)
+    new = found.these(~among(pair_keys(found.thing, count), pair_keys(old.thing, count)))
+    rows = _rows(problem, old, new, look.u)
+    u, inverse_mass = u.copy(), problem.prediction.inverse_mass * np.repeat(still, 2)[:, None]
+    u[1::2][still], inverse_mass[1::2] = 0.0, 0.0
+    table = rows.table
+    table = changed(table, target=np.minimum(table.target, 0.0), friction=np.zeros_like(table.friction))
+    if len(rows.contacts):
+        prediction = changed(problem.prediction, inverse_mass=inverse_mass)
+        other = changed(problem, prediction=prediction)
+        swept(other, changed(rows, table=table), u, np.zeros(table.target.shape), PUSHES, 0.0)
+    return np.where(model.free_triples == 0, look.u, u)
 
 
 def stop_shocks(problem: Problem, rows: StepRows, impulse_inout: np.ndarray, u_inout: np.ndarray, moving) -> None:
