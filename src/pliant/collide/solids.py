@@ -43,7 +43,7 @@ class Solids:
     code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
     small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
     from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
-    stopped: contacts are also those that may close within a step if either body were stopped now. among (b,)
+    stopped: contacts are those that may close within one step, not two, also if either body were stopped now. among (b,)
     bool: pairs are only looked for with one of these, where it is given.
     """
 
@@ -133,7 +133,7 @@ class Solids:
 
     def _of_some(self, pairs: np.ndarray) -> np.ndarray:
         """Those of pairs (k, 2) of bodies that are looked for."""
-        return pairs if self.among is None else np.ascontiguousarray(pairs[self.among[pairs].any(axis=1)])
+        return pairs if self.among is None else pairs[self.among[pairs[:, 0]] | self.among[pairs[:, 1]]]
 
     def _found_in_tree(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of convex bodies that may touch, whose boxes (b, 3) overlap; sorted."""
@@ -172,19 +172,17 @@ class Solids:
         return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
 
     def _boxes_ahead(self, state, placed: Placed, slack: np.ndarray, h: float, fall: float) -> tuple:
-        """Boxes (b, 3), low and high, that overlap where contacts may close within about two steps.
+        """Boxes (b, 3), low and high, that overlap where contacts may close within about two steps, or one if either
+        body may be stopped.
 
         A gap closes by the part of a motion along its normal, and is as long along an axis as the normal is: together
         no more than half of the motion's length and half of its part along the axis.
         """
-        way, turn = 2 * h * state.body_velocity, 2 * h * lengths(state.body_angular_velocity)
+        ahead = h if self.stopped else 2 * h
+        way, turn = ahead * state.body_velocity, ahead * lengths(state.body_angular_velocity)
         low, high = self.boxes(placed, ROUNDED * (turn * self.lever + 2 * h * h * fall + slack))
         length = ROUNDED * lengths(way)[:, None]
-        first, last = low - 0.5 * (length - way), high + 0.5 * (length + way)
-        if not self.stopped:
-            return first, last
-        alone = 0.5 * ROUNDED * way
-        return np.minimum(first, low + alone.clip(max=0.0)), np.maximum(last, high + alone.clip(min=0.0))
+        return low - 0.5 * (length - way), high + 0.5 * (length + way)
 
     def _meeting(self, placed: Placed, pairs: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ContactPoints]:
         """Which of the pairs (k, 2), planes last, are within reach (k,) [m], in order, and their contacts. Each kind of

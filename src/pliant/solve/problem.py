@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
+from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature, of_solids
 from pliant.collide.successors import predecessors
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
@@ -226,7 +226,10 @@ def _matched_by_place(kept: RowImpulses, contacts: Contacts, known: np.ndarray, 
     """Which contacts are known already or go on for others, between surfaces, that carried load; those are placed."""
     carried = kept.contacts[:, 0] > 0.0
     carried[place_inout[known]] = False
-    lost, new = np.flatnonzero(carried), np.flatnonzero(~known)
+    lost = np.flatnonzero(carried & ~of_solids(kept.contact_key))
+    new = np.flatnonzero(~known & ~of_solids(contacts.key))
+    if not len(lost) or not len(new):
+        return known
     before = (kept.contact_key[lost], kept.contact_thing[lost], kept.contact_point[lost])
     found = predecessors(before, (contacts.key[new], contacts.thing[new], contacts.point[new]))
     there = found >= 0

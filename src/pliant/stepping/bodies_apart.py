@@ -43,6 +43,8 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
             part = np.where(stopped, 0.0, part)
         if np.any(part < 1.0):
             u = np.where(model.free_triples == 0, u, np.repeat(part, 2)[:, None] * u)
+    if u is look.u:
+        look.remember()
     if u is solution.u:
         return replace(solution, apart=not look.met.any())
     solution.info.held = [model.rigid_names[body] for body in np.flatnonzero(held)]
@@ -60,6 +62,6 @@ def in_trouble(model, look: Look) -> np.ndarray:
 
 def neighbours(problem: Problem, bodies: np.ndarray) -> np.ndarray:
     """Some bodies (b,) bool and those that move freely and were near them at the start."""
-    near, out = problem.started.body, bodies.copy()
-    out[near[bodies[near].any(axis=1)]] = True
+    out = bodies.copy()
+    out[problem.started.body[problem.started.with_some(bodies)]] = True
     return out & ~problem.model.static

@@ -46,15 +46,21 @@ class Look:
     def again(self, u: np.ndarray) -> "Look":
         """At where other velocities (triples, 3) lead."""
         problem, colliders = self.problem, self.problem.model.colliders
-        other = (u != self.u).any(axis=1).reshape(-1, 2).any(axis=1) | (self.share < 1.0)
+        other = np.any((u != self.u).reshape(-1, 6), axis=1) | self.met
         changed = self.changed | other
         if changed.sum() > MANY * len(changed):
             return Look.of(problem, u)
         with colliders.only(other):
             anew = colliders.contacts_of_some(landing(problem, u), problem.h)
             share = shares_before_meeting(problem, u)[::2]
-        kept = self.anew.these(~other[self.anew.body].any(axis=1))
+        kept = self.anew.these(~self.anew.with_some(other))
         return Look(problem, u, self.whole, share, changed, joined([kept, anew]))
+
+    def remember(self) -> None:
+        """Let the next step begin with what was found here."""
+        if self.changed.any():
+            found = joined([self.whole.these(~self.whole.with_some(self.changed)), self.anew])
+            self.problem.model.colliders.remember(landing(self.problem, self.u), self.problem.h, found)
 
     @property
     def met(self) -> np.ndarray:
@@ -63,8 +69,8 @@ class Look:
 
     def found(self, bodies: np.ndarray) -> Contacts:
         """Contacts with some bodies (b,) bool."""
-        near = [bodies[each.body].any(axis=1) for each in (self.whole, self.anew)]
-        near[0] &= ~self.changed[self.whole.body].any(axis=1)
+        near = [each.with_some(bodies) for each in (self.whole, self.anew)]
+        near[0] &= ~self.whole.with_some(self.changed)
         return joined([each.these(which) for each, which in zip((self.whole, self.anew), near)])
 
     def deep(self, part: float) -> tuple[Contacts, np.ndarray]:

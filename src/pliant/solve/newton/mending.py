@@ -1,5 +1,7 @@
 """Contacts that steps of bounded cost did not foresee: of a few bodies, met where these lead."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pliant.collide.contacts import Contacts, among, joined
@@ -30,33 +32,66 @@ def swept(
     return sweeps, left
 
 
-def mended(
-    problem: Problem, u: np.ndarray, impulse: np.ndarray, look: Look, part: float, most: int
-) -> tuple[Problem, np.ndarray, np.ndarray, int]:
-    """A step whose velocities u (triples, 3) and impulses lead some bodies into others, or deeper than a part of what
-    they may be in each other, after sweeps, at most so many, over the contacts of these alone, with those that they
-    have there: the problem with these contacts, velocities, impulses, and how many sweeps it took."""
-    way = look.u
-    if look.met.any():
-        way = np.repeat(look.share, 2)[:, None] * u
-        look = look.again(way)
-    bodies, new = _unforeseen(problem, look, part)
-    rows, contacts = problem.rows, problem.rows.contacts
-    near, gone = bodies[contacts.body].any(axis=1), among(contacts.key, new.key)
-    none = contacts.these(np.zeros(0, np.int64))
-    carried, u = _carried(rows, impulse), u.copy()
-    some = _rows(problem, contacts.these(near | gone), none, way)
-    before = _impulses(some, carried[near | gone])
-    _take_back(problem, some, before, u)
-    own = _rows(problem, contacts.these(near & ~gone), new, way)
-    found = warm_impulses(problem.model.device, kept_impulses(some, before), own, turned=True)
-    sweeps, _ = swept(problem, own, u, found, most, 0.0)
-    stop_shocks(problem, own, found, u, bodies)
-    left = int((near & ~gone).sum())
-    carried[near & ~gone] = _carried(own, found)[:left]
-    whole = _rows(problem, contacts.these(~gone), new, way)
-    out = _impulses(whole, np.concatenate([carried[~gone], _carried(own, found)[left:]]))
-    return problem.with_rows(_ended(problem, whole, u - way, len(new))), u, out, sweeps
+@dataclass
+class Part:
+    """Contacts, velocities (triples, 3) at whose end they were found, and what they carry (k, 3) [N s]."""
+
+    contacts: Contacts
+    way: np.ndarray
+    carried: np.ndarray
+
+    def these(self, which: np.ndarray) -> "Part":
+        """Some of them, by mask."""
+        which = np.flatnonzero(which)
+        return Part(self.contacts.these(which), self.way, self.carried[which])
+
+
+class Mending:
+    """A step whose velocities u (triples, 3) lead some bodies into others: the contacts that these have there are
+    added, and what touches these bodies is swept again."""
+
+    def __init__(self, problem: Problem, u: np.ndarray, impulse: np.ndarray):
+        self.problem, self.u, self.sweeps = problem, u, 0
+        self.parts = [Part(problem.rows.contacts, np.zeros_like(u), _carried(problem.rows, impulse))]
+
+    def mend(self, look: Look, part: float, most: int) -> None:
+        """After a look at where velocities lead: with at most so many sweeps, what is deeper than a part of what it may
+        be is pushed out."""
+        problem, device, way = self.problem, self.problem.model.device, look.u
+        if look.met.any():
+            way = np.repeat(look.share, 2)[:, None] * way
+            look = look.again(way)
+        bodies, new = _unforeseen(problem, look, part)
+        near = [each.contacts.with_some(bodies) for each in self.parts]
+        taken = [each.these(some) for each, some in zip(self.parts, near)]
+        self.parts = [each.these(~some) for each, some in zip(self.parts, near)]
+        before, self.u = _rows_of(problem, taken), self.u.copy()
+        impulse = _impulses(before, taken)
+        _take_back(problem, before, impulse, self.u)
+        taken = [each.these(~among(each.contacts.key, new.key)) for each in taken]
+        taken.append(Part(new, way, np.zeros((len(new), 3))))
+        rows = _rows_of(problem, taken)
+        found = warm_impulses(device, kept_impulses(before, impulse), rows, turned=True)
+        self.sweeps += swept(problem, rows, self.u, found, most, 0.0)[0]
+        stop_shocks(problem, rows, found, self.u, bodies)
+        ends = np.cumsum([len(each.contacts) for each in taken])[:-1]
+        for each, carried in zip(taken, np.split(_carried(rows, found), ends)):
+            each.carried = carried
+        self.parts += taken
+
+    def done(self) -> tuple[Problem, np.ndarray]:
+        """The problem with these contacts, their gaps those where velocities lead, to first order, if they were found
+        on the way; and impulses (slices, 3, LANES)."""
+        rows = _rows_of(self.problem, self.parts)
+        impulse = _impulses(rows, self.parts)
+        gaps = []
+        for each in self.parts:
+            gap = each.contacts.gap
+            if each.way.any() and len(gap):
+                gap = gap + self.problem.h * _normal_rates(self.problem, each, self.u - each.way)
+            gaps.append(gap)
+        contacts = changed(rows.contacts, gap=np.concatenate(gaps))
+        return self.problem.with_rows(changed(rows, contacts=contacts)), impulse
 
 
 def _carried(rows: StepRows, impulse: np.ndarray) -> np.ndarray:
@@ -64,11 +99,20 @@ def _carried(rows: StepRows, impulse: np.ndarray) -> np.ndarray:
     return impulse.ravel()[rows.contact_index[:, None] + LANES * np.arange(3)]
 
 
-def _impulses(rows: StepRows, carried: np.ndarray) -> np.ndarray:
-    """Impulses (slices, 3, LANES) of rows, of those of contacts (k, 3)."""
+def _impulses(rows: StepRows, parts: list[Part]) -> np.ndarray:
+    """Impulses (slices, 3, LANES) of rows, of what contacts carry."""
     out = np.zeros(rows.table.target.shape)
+    carried = np.concatenate([each.carried for each in parts])
     out.reshape(-1)[rows.contact_index[:, None] + LANES * np.arange(3)] = carried
     return out
+
+
+def _normal_rates(problem: Problem, part: Part, change: np.ndarray) -> np.ndarray:
+    """Rates (k,) [m/s] of the normal rows of contacts at velocities `change` (triples, 3)."""
+    rows = _rows_of(problem, [part])
+    table, rate = rows.table, np.empty(rows.table.target.shape)
+    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
+    return rate.ravel()[rows.contact_index]
 
 
 def _unforeseen(problem: Problem, look: Look, part: float) -> tuple[np.ndarray, Contacts]:
@@ -83,15 +127,19 @@ def _unforeseen(problem: Problem, look: Look, part: float) -> tuple[np.ndarray, 
     return bodies & ~model.static, found.these(among(pair_keys(found.thing, count), pairs))
 
 
-def _rows(problem: Problem, old: Contacts, new: Contacts, way: np.ndarray) -> StepRows:
-    """Rows of contacts found at the start of a step and of others found where velocities `way` (triples, 3) lead."""
-    model, parts, rest = problem.model, [], np.zeros_like(way)
-    for contacts, u, state in ((old, rest, problem.state), (new, way, moved(problem, way))):
-        allowed = allowed_ahead(contacts, problem.started, problem.h)
-        parts.append(contact_rows.fill(model, contacts, allowed, state.pose[2:], problem.before, u, problem.h))
-    (first, before, _), (second, behind, rolling) = parts
-    index = np.concatenate([before, behind + 3 * first.friction.size])
-    return problem.rows.with_contacts(joined([old, new]), concatenate([first, second]), index, rolling)
+def _rows_of(problem: Problem, parts: list[Part]) -> StepRows:
+    """Rows of contacts found at the start of a step and where velocities lead."""
+    tables, indices, count, rolling = [], [], 0, None
+    for each in parts:
+        state = moved(problem, each.way) if each.way.any() else problem.state
+        allowed = allowed_ahead(each.contacts, problem.started, problem.h)
+        where = (state.pose[2:], problem.before, each.way, problem.h)
+        table, index, rolling = contact_rows.fill(problem.model, each.contacts, allowed, *where)
+        tables.append(table)
+        indices.append(index + 3 * count)
+        count += table.friction.size
+    contacts = joined([each.contacts for each in parts])
+    return problem.rows.with_contacts(contacts, concatenate(tables), np.concatenate(indices), rolling)
 
 
 def _take_back(problem: Problem, rows: StepRows, impulse: np.ndarray, u_inout: np.ndarray) -> None:
@@ -103,23 +151,14 @@ def _take_back(problem: Problem, rows: StepRows, impulse: np.ndarray, u_inout: n
     u_inout[:, 2] -= m[:, 4] * p[:, 0] + m[:, 3] * p[:, 1] + m[:, 2] * p[:, 2]
 
 
-def _ended(problem: Problem, rows: StepRows, change: np.ndarray, new: int) -> StepRows:
-    """Rows with the gaps, to first order, that the last `new` contacts have with velocities that differ by `change`
-    (triples, 3) from those where they were found."""
-    table, gap = rows.table, rows.contacts.gap.copy()
-    rate = np.empty(table.target.shape)
-    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
-    gap[len(gap) - new :] += problem.h * rate.ravel()[rows.contact_index[len(gap) - new :]]
-    return changed(rows, contacts=changed(rows.contacts, gap=gap))
-
-
 def without_turning(problem: Problem, u: np.ndarray, look: Look, still: np.ndarray) -> np.ndarray:
     """Velocities u (triples, 3) with which some bodies, still (b,) bool, do not turn, and of which contacts push these
     alone out of others: what is convex and does not turn stays on its side of a contact."""
     model, started, count = problem.model, problem.started, len(problem.model.colliders.things)
-    old, found = started.these(still[started.body].any(axis=1)), look.found(still)
+    old, found = started.these(started.with_some(still)), look.found(still)
     new = found.these(~among(pair_keys(found.thing, count), pair_keys(old.thing, count)))
-    rows = _rows(problem, old, new, look.u)
+    none = np.zeros((0, 3))
+    rows = _rows_of(problem, [Part(old, np.zeros_like(u), none), Part(new, look.u, none)])
     u, inverse_mass = u.copy(), problem.prediction.inverse_mass * np.repeat(still, 2)[:, None]
     u[1::2][still], inverse_mass[1::2] = 0.0, 0.0
     table = rows.table

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.solve.info import Info
 from pliant.solve.newton.looking import Look
-from pliant.solve.newton.mending import mended, stop_shocks, swept
+from pliant.solve.newton.mending import Mending, stop_shocks, swept
 from pliant.solve.options import Bounded
 from pliant.solve.problem import Problem, Solution, warm_impulses
 
@@ -45,12 +45,16 @@ class SweptSolver:
         impulse = warm_impulses(problem.model.device, problem.state.impulses, problem.rows, turned=True)
         u = self._swept(problem, problem.prediction.u.copy(), impulse, info)
         look = Look.of(problem, u) if np.all(np.isfinite(u)) else None
+        mending = None
         for part in MENDED if look else ():
             if not (look.met.any() or len(look.deep(part)[0])):
                 break
-            problem, u, impulse, sweeps = mended(problem, u, impulse, look, part, self.most)
-            info.iterations, info.newton_iterations = info.iterations + sweeps, info.newton_iterations + 1
-            look = look.again(u)
+            mending = mending or Mending(problem, u, impulse)
+            mending.mend(look, part, self.most)
+            look = look.again(mending.u)
+        if mending:
+            u, (problem, impulse) = mending.u, mending.done()
+            info.iterations, info.newton_iterations = info.iterations + mending.sweeps, 2
         table = problem.rows.table
         info.rows = int(problem.model.device.table.count_rows(table.start, table.jacobian))
         info.converged = not len(problem.rows.contacts)

@@ -72,7 +72,7 @@ def closing(
     node, weight, body, point, normal, gap, slack, velocity, body_position, node_count, h, acceleration, stopped, out
 ):
     """Whether contacts may close soon, out (k,): within two steps of h [s] at the present velocities (triples, 3), or
-    their gap is below the slack (k,) [m] already; stopped: or within one step if either body were stopped now."""
+    their gap is below the slack (k,) [m] already; stopped: or within one step, also if either body were stopped now."""
     for k in range(len(gap)):
         n, approach, alone = _triple(normal, k), 0.0, 0.0
         for j in range(4):
@@ -87,7 +87,7 @@ def closing(
                 own = (1.0 - 2.0 * side) * dot(n, speed)
                 approach += own
                 alone += min(own, 0.0)
-        soon = min(approach, 0.5 * alone if stopped else 0.0, 0.0)
+        soon = 0.5 * min(approach, alone) if stopped else min(approach, 0.0)
         out[k] = gap[k] + 2.0 * h * (soon - h * acceleration) <= slack[k]
 
 
@@ -129,10 +129,11 @@ def closing_pairs(
             if stopped:
                 alone = _fastest_closing(way, distance, _triple(velocity, a), least)
                 alone += _fastest_closing(way, distance, scale(-1.0, _triple(velocity, b)), least)
-                speed = max(speed, 0.5 * alone)
+                speed = 0.5 * max(speed, alone)
             for body in (a, b):
                 if lever[body] > 0.0:
-                    speed += norm(_triple(spin, body)) * (lever[body] + within)
+                    turning = norm(_triple(spin, body)) * (lever[body] + within)
+                    speed += 0.5 * turning if stopped else turning
             near = min(slack[a], slack[b]) if slack[a] > 0.0 and slack[b] > 0.0 else max(slack[a], slack[b])
             within = min(within, ROUNDED * (near + 2.0 * h * (speed + h * acceleration)))
         if gap <= within:
