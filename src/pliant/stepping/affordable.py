@@ -1,11 +1,9 @@
-"""What energy bodies that touch may have after a step: what they had, what outer forces do on their way, and what it
-takes to push apart what overlapped."""
+"""What energy bodies that touch may have after a step: what they had, and what outer forces do on their way."""
 
 import numpy as np
 
-from pliant.rows.contacts import MAX_RECOVERY, RECOVERY, deepest_between
 from pliant.solve.newton.landing import spin_energies
-from pliant.solve.problem import Problem, Solution
+from pliant.solve.problem import Problem
 from pliant.stepping.coupled import given_by_contacts, touching
 
 # Energy that is rounding, relative to all there is.
@@ -13,9 +11,9 @@ ROUNDING = 1e-12
 
 
 class Budget:
-    """The energies (groups,) [J] of groups of bodies that touch, and what contacts may add to them."""
+    """The energies (groups,) [J] of groups of bodies that touch."""
 
-    def __init__(self, problem: Problem, solution: Solution):
+    def __init__(self, problem: Problem):
         """problem: with the contacts by which it was solved."""
         self.problem, model = problem, problem.model
         contacts = problem.rows.contacts
@@ -25,7 +23,7 @@ class Budget:
         before, mass = problem.before, problem.mass
         predicted = problem.prediction.u
         spin = np.maximum(_twice(mass[1::2], predicted[1::2]), 2.0 * spin_energies(model, problem.state))
-        self.had = self._of_groups(0.5 * (_twice(mass[::2], before[::2]) + spin)) + self._pushed(solution)
+        self.had = self._of_groups(0.5 * (_twice(mass[::2], before[::2]) + spin))
         self.kick = (predicted - problem.state.velocity_triples())[::2]
 
     def parts(self, u: np.ndarray) -> np.ndarray:
@@ -41,19 +39,6 @@ class Budget:
         root = np.sqrt(work * work + 2.0 * moving * self.had)
         part = np.where(gains, (work + root) / np.maximum(moving, 1e-300), 1.0)
         return np.where(self.bound, part[self.groups], 1.0)
-
-    def _pushed(self, solution: Solution) -> np.ndarray:
-        """What contacts may do (groups,) [J] to push apart what overlapped."""
-        problem, rows, h = self.problem, self.problem.rows, self.problem.h
-        contacts = rows.contacts
-        if not len(contacts):
-            return np.zeros(self.count)
-        gap = contacts.gap if contacts is problem.started else deepest_between(problem.started, contacts)
-        speed = np.minimum(np.maximum(-gap, 0.0) * RECOVERY / h, MAX_RECOVERY)
-        given = np.maximum(solution.impulses.ravel()[rows.contact_index], 0.0) * speed
-        loose = ~self.problem.model.static[contacts.body]
-        own = np.where(loose[:, 0], contacts.body[:, 0], contacts.body[:, 1])
-        return np.bincount(self.groups[own], given, self.count)
 
     def _of_groups(self, values: np.ndarray) -> np.ndarray:
         """The sums (groups,) of values (b,) of bodies that move freely."""

@@ -23,19 +23,20 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
     """A solution with the velocities of bodies changed so that nothing passes through anything, ends deep in it or
     gains energy; `Info.held` names those that were in the way of something. What is prescribed goes its way: where it
     still meets something, the solution is not said to be apart."""
-    model, look, u = problem.model, solution.look, solution.u
+    model, look, u, push = problem.model, solution.look, solution.u, solution.push
     if look is None:
         return solution
-    budget = Budget(problem, solution)
+    budget = Budget(problem)
     held, stopped = np.zeros(model.body_count, bool), np.zeros(model.body_count, bool)
     for attempt in range(MOST_LOOKS):
-        look = look if u is look.u else look.again(u)
+        look = look if u is look.u else look.again(u, push)
         wrong, part = in_trouble(model, look), budget.parts(u)
         if not wrong.any() and np.all(part == 1.0):
             break
         held |= wrong if (wrong & ~held).any() else neighbours(problem, wrong)
         if attempt < PUSHES and wrong.any():
             u = without_turning(problem, u, look, held)
+            push = np.where(np.repeat(held, 2)[:, None], 0.0, push)
         elif wrong.any():
             if not (wrong & ~stopped).any():
                 break
@@ -43,6 +44,7 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
             part = np.where(stopped, 0.0, part)
         if np.any(part < 1.0):
             u = np.where(model.free_triples == 0, u, np.repeat(part, 2)[:, None] * u)
+            push = np.repeat(part, 2)[:, None] * push
     if u is look.u:
         look.remember()
     if u is solution.u:
@@ -50,7 +52,7 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
     solution.info.held = [model.rigid_names[body] for body in np.flatnonzero(held)]
     solution.info.converged = False
     memory = solution.memory | {"change": u - problem.prediction.u}
-    return replace(solution, u=u, apart=not look.met.any(), memory=memory)
+    return replace(solution, u=u, push=push, apart=not look.met.any(), memory=memory)
 
 
 def in_trouble(model, look: Look) -> np.ndarray:

@@ -7,10 +7,12 @@ from pliant.solve.newton.touching import moved
 from pliant.solve.problem import Problem
 
 
-def landing(problem: Problem, u: np.ndarray) -> State:
-    """The state where velocities u (triples, 3) lead, to the last bit as the step leaves it: contacts found there are
-    those with which the next one starts."""
-    return calmed(problem, u, moved(problem, u))
+def landing(problem: Problem, u: np.ndarray, push: np.ndarray) -> State:
+    """The state where velocities u and what pushes apart (triples, 3) lead, to the last bit as the step leaves it:
+    contacts found there are those with which the next one starts."""
+    pushed, new = moved(problem, u + push), moved(problem, u)
+    new = new.changed(body_position=pushed.body_position, body_rotation=pushed.body_rotation)
+    return calmed(problem, u, new)
 
 
 def calmed(problem: Problem, u: np.ndarray, new: State) -> State:

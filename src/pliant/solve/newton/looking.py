@@ -23,8 +23,8 @@ MANY = 0.3
 
 @dataclass
 class Look:
-    """What is found where velocities u (triples, 3) lead: contacts, and the parts (b,) of their ways that bodies may go
-    before they meet something.
+    """What is found where velocities u and what pushes apart (triples, 3) lead: contacts, and the parts (b,) of their
+    ways that bodies may go before they meet something.
 
     whole: contacts of a look at all pairs, among which those with bodies that have `changed` (b,) bool since are
     replaced by others, `anew`.
@@ -32,35 +32,42 @@ class Look:
 
     problem: Problem
     u: np.ndarray
+    push: np.ndarray
     whole: Contacts
     share: np.ndarray
     changed: np.ndarray
     anew: Contacts
 
     @staticmethod
-    def of(problem: Problem, u: np.ndarray) -> "Look":
+    def of(problem: Problem, u: np.ndarray, push: np.ndarray) -> "Look":
         """At all pairs."""
-        found, share = detect(problem.model, landing(problem, u), problem.h), shares_before_meeting(problem, u)[::2]
-        return Look(problem, u, found, share, np.zeros(len(share), bool), no_contacts())
+        found = detect(problem.model, landing(problem, u, push), problem.h)
+        share = shares_before_meeting(problem, u + push)[::2]
+        return Look(problem, u, push, found, share, np.zeros(len(share), bool), no_contacts())
 
-    def again(self, u: np.ndarray) -> "Look":
+    @property
+    def way(self) -> np.ndarray:
+        """Velocities (triples, 3) with which everything moves."""
+        return self.u + self.push
+
+    def again(self, u: np.ndarray, push: np.ndarray) -> "Look":
         """At where other velocities (triples, 3) lead."""
         problem, colliders = self.problem, self.problem.model.colliders
-        other = np.any((u != self.u).reshape(-1, 6), axis=1) | self.met
+        other = np.any(((u != self.u) | (push != self.push)).reshape(-1, 6), axis=1) | self.met
         changed = self.changed | other
         if changed.sum() > MANY * len(changed):
-            return Look.of(problem, u)
+            return Look.of(problem, u, push)
         with colliders.only(other):
-            anew = colliders.contacts_of_some(landing(problem, u), problem.h)
-            share = shares_before_meeting(problem, u)[::2]
+            anew = colliders.contacts_of_some(landing(problem, u, push), problem.h)
+            share = shares_before_meeting(problem, u + push)[::2]
         kept = self.anew.these(~self.anew.with_some(other))
-        return Look(problem, u, self.whole, share, changed, joined([kept, anew]))
+        return Look(problem, u, push, self.whole, share, changed, joined([kept, anew]))
 
     def remember(self) -> None:
         """Let the next step begin with what was found here."""
         if self.changed.any():
             found = joined([self.whole.these(~self.whole.with_some(self.changed)), self.anew])
-            self.problem.model.colliders.remember(landing(self.problem, self.u), self.problem.h, found)
+            self.problem.model.colliders.remember(landing(self.problem, self.u, self.push), self.problem.h, found)
 
     @property
     def met(self) -> np.ndarray:

@@ -8,13 +8,15 @@ from pliant.collide.contacts import Contacts, among, joined
 from pliant.kernels.lanes import LANES
 from pliant.records import changed
 from pliant.rows import contacts as contact_rows
+from pliant.rows.contacts import MAX_RECOVERY, RECOVERY
 from pliant.rows.table import concatenate
 from pliant.solve.newton.looking import Look
 from pliant.solve.newton.touching import allowed_ahead, moved, pair_keys
 from pliant.solve.problem import Problem, StepRows, kept_impulses, warm_impulses
 
-# What sweeps may leave, in parts of the size of what touches in a step, before the upper of two bodies gives way.
-SLOW = 0.01
+# What sweeps may leave, in parts of the size of what touches in a step, before the upper of two bodies gives way; the
+# same of what pushes apart; and the depth up to which nothing is.
+SLOW, SLOW_PUSH, SPARE = 2e-3, 2e-4, 1e-3
 # Most sweeps that push bodies that do not turn out of others.
 PUSHES = 60
 
@@ -57,10 +59,11 @@ class Mending:
     def mend(self, look: Look, part: float, most: int) -> None:
         """After a look at where velocities lead: with at most so many sweeps, what is deeper than a part of what it may
         be is pushed out."""
-        problem, device, way = self.problem, self.problem.model.device, look.u
+        problem, device, way = self.problem, self.problem.model.device, look.way
         if look.met.any():
-            way = np.repeat(look.share, 2)[:, None] * way
-            look = look.again(way)
+            part_of_way = np.repeat(look.share, 2)[:, None]
+            look = look.again(part_of_way * look.u, part_of_way * look.push)
+            way = look.way
         bodies, new = _unforeseen(problem, look, part)
         near = [each.contacts.with_some(bodies) for each in self.parts]
         taken = [each.these(some) for each, some in zip(self.parts, near)]
@@ -158,7 +161,7 @@ def without_turning(problem: Problem, u: np.ndarray, look: Look, still: np.ndarr
     old, found = started.these(started.with_some(still)), look.found(still)
     new = found.these(~among(pair_keys(found.thing, count), pair_keys(old.thing, count)))
     none = np.zeros((0, 3))
-    rows = _rows_of(problem, [Part(old, np.zeros_like(u), none), Part(new, look.u, none)])
+    rows = _rows_of(problem, [Part(old, np.zeros_like(u), none), Part(new, look.way, none)])
     u, inverse_mass = u.copy(), problem.prediction.inverse_mass * np.repeat(still, 2)[:, None]
     u[1::2][still], inverse_mass[1::2] = 0.0, 0.0
     table = rows.table
@@ -173,16 +176,39 @@ def without_turning(problem: Problem, u: np.ndarray, look: Look, still: np.ndarr
 def stop_shocks(problem: Problem, rows: StepRows, impulse_inout: np.ndarray, u_inout: np.ndarray, moving) -> None:
     """Stop what sweeps over rows have not stopped from going deeper into something: of two bodies the upper one gives
     way, if it is one of those moving (b,) bool. Velocities (triples, 3) and impulses (slices, 3, LANES) change."""
-    model, table, h, contacts = problem.model, rows.table, problem.h, rows.contacts
-    if not len(contacts):
-        return
-    slow, places = np.full(table.friction.shape, np.inf), places_of(rows.contact_index)
-    slow.reshape(-1)[places] = SLOW * model.colliders.size_of(contacts) / h
-    least = np.minimum(table.target[:, 0], 0.0)
+    if len(rows.contacts):
+        least = np.minimum(rows.table.target[:, 0], 0.0)
+        _give_way(problem, rows, least, SLOW, moving, impulse_inout, u_inout)
+
+
+def pushed_apart(problem: Problem, rows: StepRows, u: np.ndarray) -> np.ndarray:
+    """By what velocities (triples, 3) bodies that overlap at the start of a step, and those on them, are pushed apart
+    in it beside velocities u (triples, 3): the upper of two gives way."""
+    table, contacts, h, out = rows.table, rows.contacts, problem.h, np.zeros_like(u)
+    depth = -contacts.gap - SPARE * problem.model.colliders.size_of(contacts) if len(contacts) else np.zeros(0)
+    if not np.any(depth > 0.0):
+        return out
+    rate = np.empty(table.target.shape)
+    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+    room = contacts.gap / h + rate.ravel()[rows.contact_index]
+    speed = np.where(depth > 0.0, np.minimum(RECOVERY * depth / h, MAX_RECOVERY), np.minimum(-room, 0.0))
+    least = np.full(table.friction.shape, -np.inf)
+    least.reshape(-1)[places_of(rows.contact_index)] = speed
+    impulse = np.zeros(table.target.shape)
+    _give_way(problem, rows, least, SLOW_PUSH, ~problem.model.static, impulse, out)
+    return out
+
+
+def _give_way(problem: Problem, rows: StepRows, least: np.ndarray, slow: float, moving, impulse_inout, u_inout) -> None:
+    """Let upper bodies give way where normal rates are below the least (slices, LANES) [m/s] by more than a part of the
+    size of what touches in a step."""
+    model, table, contacts = problem.model, rows.table, rows.contacts
+    lack = np.full(table.friction.shape, np.inf)
+    lack.reshape(-1)[places_of(rows.contact_index)] = slow * model.colliders.size_of(contacts) / problem.h
     height = problem.state.body_position @ -model.gravity
-    rank = np.full(len(height), -1)
-    rank[np.argsort(np.where(moving, height, np.inf), kind="stable")[: moving.sum()]] = np.arange(moving.sum())
-    geometry = (table.start, table.triples, table.jacobian, least, slow, problem.prediction.inverse_mass)
+    rank, some = np.full(len(height), -1), np.flatnonzero(moving)
+    rank[some[np.argsort(height[some], kind="stable")]] = np.arange(len(some))
+    geometry = (table.start, table.triples, table.jacobian, least, lack, problem.prediction.inverse_mass)
     model.device.shocks.stop_shocks(*geometry, rank, impulse_inout, u_inout)
 
 

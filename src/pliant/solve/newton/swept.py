@@ -10,11 +10,13 @@ would pass through something.
 
 import numpy as np
 
+from pliant.records import changed
+from pliant.rows.contacts import allowed_gaps
 from pliant.solve.info import Info
 from pliant.solve.newton.looking import Look
-from pliant.solve.newton.mending import Mending, stop_shocks, swept
+from pliant.solve.newton.mending import Mending, pushed_apart, stop_shocks, swept
 from pliant.solve.options import Bounded
-from pliant.solve.problem import Problem, Solution, warm_impulses
+from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 
 # Change by a sweep, relative to the motion of the step, in the energy norm, below which more sweeps are of no use.
 SETTLED = 1e-4
@@ -41,17 +43,18 @@ class SweptSolver:
 
     def solve(self, problem: Problem) -> Solution:
         """The velocities of a step, impulses, and what it took."""
-        info = Info(self.name, linear="sweeps", newton_iterations=1)
+        info, problem = Info(self.name, linear="sweeps", newton_iterations=1), problem.with_rows(_unpushed(problem))
         impulse = warm_impulses(problem.model.device, problem.state.impulses, problem.rows, turned=True)
         u = self._swept(problem, problem.prediction.u.copy(), impulse, info)
-        look = Look.of(problem, u) if np.all(np.isfinite(u)) else None
+        push = pushed_apart(problem, problem.rows, u)
+        look = Look.of(problem, u, push) if np.all(np.isfinite(u)) else None
         mending = None
         for part in MENDED if look else ():
             if not (look.met.any() or len(look.deep(part)[0])):
                 break
             mending = mending or Mending(problem, u, impulse)
             mending.mend(look, part, self.most)
-            look = look.again(mending.u)
+            look = look.again(mending.u, push)
         if mending:
             u, (problem, impulse) = mending.u, mending.done()
             info.iterations, info.newton_iterations = info.iterations + mending.sweeps, 2
@@ -59,7 +62,7 @@ class SweptSolver:
         info.rows = int(problem.model.device.table.count_rows(table.start, table.jacobian))
         info.converged = not len(problem.rows.contacts)
         memory = {"change": u - problem.prediction.u}
-        return Solution(u, impulse, info, memory, internal=np.zeros((0, 3)), rows=problem.rows, look=look)
+        return Solution(u, impulse, info, memory, internal=np.zeros((0, 3)), rows=problem.rows, look=look, push=push)
 
     def _swept(self, problem: Problem, u: np.ndarray, impulse_inout: np.ndarray, info: Info) -> np.ndarray:
         """Velocities (triples, 3) after sweeps from those without impulses, and from these (slices, 3, LANES) [N s],
@@ -77,3 +80,16 @@ class SweptSolver:
         free = problem.model.free_triples
         kick = free * (problem.prediction.u - problem.state.velocity_triples())
         return self.square(problem.mass, kick) + self.square(problem.mass, free * (u - problem.before))
+
+
+def _unpushed(problem: Problem) -> StepRows:
+    """The rows with which what overlaps goes no deeper, and is not pushed apart."""
+    rows, contacts = problem.rows, problem.rows.contacts
+    deep = np.flatnonzero(contacts.gap < 0.0)
+    if not len(deep):
+        return rows
+    target, index = rows.table.target.copy(), rows.contact_index[deep]
+    speed = (allowed_gaps(contacts, problem.h)[deep] - contacts.gap[deep]) / problem.h
+    flat = target.reshape(-1)
+    flat[index] = np.where(flat[index] <= speed * (1.0 + 1e-9), 0.0, flat[index])  # what bounces does so
+    return changed(rows, table=changed(rows.table, target=target))
