@@ -97,7 +97,7 @@ class Bounded(Checked):
 
     iterations: int = 1
     products: int = 24
-    sweeps: int = 40
+    sweeps: int = 60
 
     def __post_init__(self):
         self.clean("iterations", whole, low=1, high=MOST)

@@ -20,6 +20,9 @@ from pliant.solve.problem import Problem, Solution, StepRows, warm_impulses
 
 # Change by a sweep, relative to the motion of the step, in the energy norm, below which more sweeps are of no use.
 SETTLED = 1e-4
+# Sweeps times contacts up to which there are more sweeps than asked for, and how many times as many at most: of few
+# contacts they cost nothing, and stacks need them.
+LEAST_WORK, MORE = 40_000, 10
 # How often contacts are mended, at most, and the parts of the depth with which things may end up to which what is found
 # where a step leads does not matter.
 MENDED = (0.5, 0.8, 0.9)
@@ -31,6 +34,7 @@ class SweptSolver:
     name, equations = "bounded", "implicit"
     linear_rows = False
     bounded, substeps = True, 1  # what passes through something is held back; steps are not halved
+    once = True  # nor taken again where impacts would give energy, which a step has not (stepping.affordable)
 
     def __init__(self, options: Bounded, model):
         self.most, self.square = options.sweeps, model.device.linalg.triples.quadratic_diagonal
@@ -70,7 +74,8 @@ class SweptSolver:
         if not problem.rows.table.slices:
             return u
         enough = SETTLED**2 * self._motion(problem, problem.before)
-        info.iterations, left = swept(problem, problem.rows, u, impulse_inout, self.most, enough)
+        most = min(max(self.most, LEAST_WORK // len(problem.rows.contacts)), MORE * self.most)
+        info.iterations, left = swept(problem, problem.rows, u, impulse_inout, most, enough)
         stop_shocks(problem, problem.rows, impulse_inout, u, ~problem.model.static)
         info.residual = float(np.sqrt(left / max(self._motion(problem, u), 1e-300)))
         return u
