@@ -122,8 +122,8 @@ class Colliders:
             return found
         slack, soon = SLACK * self.size_of(found), np.empty(len(found), bool)
         sides = (found.node, found.weight, found.body, found.point, found.normal, found.gap, slack)
-        motion = (state.velocity_triples(), state.body_position, len(state.x), h, self.acceleration, self.solids.stopped)
-        self.solids.kernels.bodies.closing(*sides, *motion, soon)
+        motion = (state.velocity_triples(), state.body_position, len(state.x), h, self.acceleration)
+        self.solids.kernels.bodies.closing(*sides, *motion, self.solids.stopped, soon)
         return found.these(soon)
 
     def _found(self, state, h: float, surfaces: bool) -> Contacts:

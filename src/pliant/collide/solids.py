@@ -43,8 +43,8 @@ class Solids:
     code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
     small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
     from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
-    stopped: contacts are those that may close within one step, not two, also if either body were stopped now. among (b,)
-    bool: pairs are only looked for with one of these, where it is given.
+    stopped: contacts are those that may close within one step, not two, also if either body were stopped now.
+    among (b,) bool: pairs are only looked for with one of these, where it is given.
     """
 
     device: Device

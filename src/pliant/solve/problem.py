@@ -124,8 +124,8 @@ class Solution:
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
     apart: whether nothing passes through anything on its way. look: what a solver of bounded steps has found where u
-    leads (solve.newton.looking), None where it has not looked. push (triples, 3) [m/s]: by what rigid bodies move beside
-    u, which pushes apart what overlapped and is no velocity afterwards.
+    leads (solve.newton.looking), None where it has not looked. push (triples, 3) [m/s]: by what rigid bodies move
+    beside u, which pushes apart what overlapped and is no velocity afterwards.
     """
 
     u: np.ndarray

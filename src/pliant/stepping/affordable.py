@@ -6,8 +6,8 @@ from pliant.solve.newton.landing import spin_energies
 from pliant.solve.problem import Problem
 from pliant.stepping.coupled import given_by_contacts, touching
 
-# Energy that is rounding, relative to all there is.
-ROUNDING = 1e-12
+# Energy that is rounding, relative to what there is and what outer forces would give from rest.
+ROUNDING = 1e-9
 
 
 class Budget:
@@ -25,6 +25,7 @@ class Budget:
         spin = np.maximum(_twice(mass[1::2], predicted[1::2]), 2.0 * spin_energies(model, problem.state))
         self.had = self._of_groups(0.5 * (_twice(mass[::2], before[::2]) + spin))
         self.kick = (predicted - problem.state.velocity_triples())[::2]
+        self.given = self._of_groups(_twice(mass[::2], self.kick))
 
     def parts(self, u: np.ndarray) -> np.ndarray:
         """The parts (b,) of velocities u (triples, 3) that leave the groups of bodies no more energy than they may
@@ -32,7 +33,7 @@ class Budget:
         mass = self.problem.mass
         moving = self._of_groups(_twice(mass[::2], u[::2]) + _twice(mass[1::2], u[1::2]))
         work = self._of_groups(np.einsum("ki,kij,kj->k", self.kick, mass[::2], u[::2]))
-        rounding = ROUNDING * (moving + np.abs(work) + self.had)
+        rounding = ROUNDING * (moving + np.abs(work) + self.had + self.given)
         gains = 0.5 * moving - work > self.had + rounding
         if not gains.any():
             return np.ones(len(self.groups))

@@ -41,10 +41,9 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
             if not (wrong & ~stopped).any():
                 break
             stopped |= wrong | (attempt == MOST_LOOKS - 2)
-            part = np.where(stopped, 0.0, part)
+            part, push = np.where(stopped, 0.0, part), np.where(np.repeat(stopped, 2)[:, None], 0.0, push)
         if np.any(part < 1.0):
             u = np.where(model.free_triples == 0, u, np.repeat(part, 2)[:, None] * u)
-            push = np.repeat(part, 2)[:, None] * push
     if u is look.u:
         look.remember()
     if u is solution.u:

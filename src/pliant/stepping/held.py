@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts
 from pliant.model.model import Model
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
