@@ -4,7 +4,7 @@ import numpy as np
 
 from pliant.model.state import State
 from pliant.solve.newton.touching import moved
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Problem, Solution
 
 
 def landing(problem: Problem, u: np.ndarray, push: np.ndarray) -> State:
@@ -13,6 +13,11 @@ def landing(problem: Problem, u: np.ndarray, push: np.ndarray) -> State:
     pushed, new = moved(problem, u + push), moved(problem, u)
     new = new.changed(body_position=pushed.body_position, body_rotation=pushed.body_rotation)
     return calmed(problem, u, new)
+
+
+def as_it_lands(problem: Problem, solution: Solution, new: State) -> State:
+    """The new state of a step of bounded cost, which nothing else changes."""
+    return new if problem.model.node_count else calmed(problem, solution.u, new)
 
 
 def calmed(problem: Problem, u: np.ndarray, new: State) -> State:
