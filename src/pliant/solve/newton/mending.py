@@ -11,7 +11,7 @@ from pliant.rows import contacts as contact_rows
 from pliant.rows.contacts import MAX_RECOVERY, RECOVERY
 from pliant.rows.table import concatenate
 from pliant.solve.newton.looking import Look
-from pliant.solve.newton.touching import allowed_ahead, moved, pair_keys
+from pliant.solve.newton.touching import allowed_ahead, looked_up, moved, pair_keys
 from pliant.solve.problem import Problem, StepRows, kept_impulses, warm_impulses
 
 # What sweeps may leave, in parts of the size of what touches in a step, before the upper of two bodies gives way; the
@@ -82,19 +82,18 @@ class Mending:
             each.carried = carried
         self.parts += taken
 
-    def done(self) -> tuple[Problem, np.ndarray]:
-        """The problem with these contacts, their gaps those where velocities lead, to first order, if they were found
-        on the way; and impulses (slices, 3, LANES)."""
-        rows = _rows_of(self.problem, self.parts)
-        impulse = _impulses(rows, self.parts)
-        gaps = []
-        for each in self.parts:
-            gap = each.contacts.gap
-            if each.way.any() and len(gap):
-                gap = gap + self.problem.h * _normal_rates(self.problem, each, self.u - each.way)
-            gaps.append(gap)
-        contacts = changed(rows.contacts, gap=np.concatenate(gaps))
-        return self.problem.with_rows(changed(rows, contacts=contacts)), impulse
+    def done(self, look: Look) -> tuple[Problem, np.ndarray]:
+        """The problem with these contacts, of those found on the way with the gaps that they have after a last look at
+        where velocities lead, and impulses (slices, 3, LANES)."""
+        rows, bodies = _rows_of(self.problem, self.parts), np.zeros(self.problem.model.body_count, bool)
+        new = np.concatenate([np.full(len(each.contacts), each.way.any()) for each in self.parts])
+        bodies[rows.contacts.body[new]] = True
+        found, gap = look.found(bodies), rows.contacts.gap.copy()
+        order = np.argsort(found.key, kind="stable")
+        if len(found):
+            gap[new] = looked_up(found.key[order], found.gap[order], rows.contacts.key[new], np.maximum(gap[new], 0.0))
+        contacts = changed(rows.contacts, gap=gap)
+        return self.problem.with_rows(changed(rows, contacts=contacts)), _impulses(rows, self.parts)
 
 
 def _carried(rows: StepRows, impulse: np.ndarray) -> np.ndarray:
@@ -108,14 +107,6 @@ def _impulses(rows: StepRows, parts: list[Part]) -> np.ndarray:
     carried = np.concatenate([each.carried for each in parts])
     out.reshape(-1)[rows.contact_index[:, None] + LANES * np.arange(3)] = carried
     return out
-
-
-def _normal_rates(problem: Problem, part: Part, change: np.ndarray) -> np.ndarray:
-    """Rates (k,) [m/s] of the normal rows of contacts at velocities `change` (triples, 3)."""
-    rows = _rows_of(problem, [part])
-    table, rate = rows.table, np.empty(rows.table.target.shape)
-    problem.model.device.rows.row_rates(table.start, table.triples, table.jacobian, change, rate)
-    return rate.ravel()[rows.contact_index]
 
 
 def _unforeseen(problem: Problem, look: Look, part: float) -> tuple[np.ndarray, Contacts]:

@@ -60,7 +60,7 @@ class SweptSolver:
             mending.mend(look, part, self.most)
             look = look.again(mending.u, push)
         if mending:
-            u, (problem, impulse) = mending.u, mending.done()
+            u, (problem, impulse) = mending.u, mending.done(look)
             info.iterations, info.newton_iterations = info.iterations + mending.sweeps, 2
         table = problem.rows.table
         info.rows = int(problem.model.device.table.count_rows(table.start, table.jacobian))

@@ -164,12 +164,12 @@ def allowed_ahead(contacts: Contacts, started: Contacts, h: float) -> np.ndarray
     pairs, place = np.unique(started.thing[deep] @ (count, 1), return_inverse=True)
     depth = np.zeros(len(pairs))
     np.minimum.at(depth, place, then[deep])
-    allowed = _looked_up(pairs, depth, contacts.thing @ (count, 1), allowed)
+    allowed = looked_up(pairs, depth, contacts.thing @ (count, 1), allowed)
     order = np.argsort(started.key, kind="stable")
-    return _looked_up(started.key[order], then[order], contacts.key, allowed)
+    return looked_up(started.key[order], then[order], contacts.key, allowed)
 
 
-def _looked_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+def looked_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """The values of keys, which are sorted, at those wanted; where there are none, the others."""
     place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
     return np.where(keys[place] == wanted, values[place], otherwise)
