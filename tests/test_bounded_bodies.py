@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant import scene_file
 from pliant.benchmarks.pile import rigid_pile
 from pliant.solve.newton.landing import landing
 from pliant.solve.newton.looking import Look
@@ -330,3 +331,44 @@ def test_what_it_does_not_take_is_refused_by_name():
         scene.simulate(DT, solver=pl.Bounded())
     with pytest.raises(pl.SceneError, match="sweeps"):
         pl.Bounded(sweeps=0)
+
+
+def test_scene_files_say_how_many_sweeps(tmp_path):
+    path = tmp_path / "ball.toml"
+    path.write_text(
+        'format = 1\n[run]\ndt = 0.01\nseconds = 0.1\nsolver = { type = "bounded", sweeps = 30 }\n\n'
+        '[[rigid]]\nname = "floor"\nshape = { plane = [0, 0, 1] }\nstatic = true\n\n'
+        '[[rigid]]\nname = "ball"\nshape = { sphere = 0.1 }\nmass = 1.0\nposition = [0, 0, 0.5]\n'
+    )
+    file = scene_file.read(path)
+    assert file.run.solver == pl.Bounded(sweeps=30)
+    assert file.scene.simulate(file.run.dt, solver=file.run.solver).step(60).state.body_position[1, 2] == pytest.approx(
+        0.1, abs=1e-4
+    )
+
+
+def test_a_bullet_and_a_thin_plate_that_moves_do_not_pass_each_other():
+    """30 m/s, in steps of 1/30 s of which each goes a hundred times the plate's thickness."""
+    for shape in (pl.Sphere(0.02), pl.Box((0.03, 0.03, 0.03))):
+        scene = pl.Scene(gravity=(0, 0, 0))
+        scene.add_rigid(pl.Box((0.5, 0.5, 0.01)), density=1000)
+        motion = {"velocity": (0, 0, -30), "angular_velocity": (9, 5, 7)}
+        scene.add_rigid(shape, density=5000, position=(0.02, 0.03, 0.8), **motion)
+        sim = scene.simulate(1 / 30, solver=pl.Bounded(), threads=1)
+        for _ in range(10):
+            sim.step()
+            plate, bullet = sim.state.body_position
+            frame = matrix_of(sim.state.body_rotation[0])
+            assert (bullet - plate) @ frame[:, 2] > 0 or abs((bullet - plate) @ frame[:, 0]) > 0.25
+
+
+def matrix_of(q: np.ndarray) -> np.ndarray:
+    """The matrix (3, 3) of a quaternion (w, x, y, z)."""
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
