@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.collide.contacts import Contacts, among, joined
 from pliant.kernels.lanes import LANES
+from pliant.model.state import RowImpulses
 from pliant.records import changed
 from pliant.rows import contacts as contact_rows
 from pliant.rows.contacts import MAX_RECOVERY, RECOVERY
@@ -36,16 +37,23 @@ def swept(
 
 @dataclass
 class Part:
-    """Contacts, velocities (triples, 3) at whose end they were found, and what they carry (k, 3) [N s]."""
+    """Contacts, velocities (triples, 3) at whose end they were found, what they carry (k, 3) [N s], and which of them
+    still count (k,) bool."""
 
     contacts: Contacts
     way: np.ndarray
     carried: np.ndarray
+    counts: np.ndarray
+
+    @staticmethod
+    def of(contacts: Contacts, way: np.ndarray, carried: np.ndarray | None = None) -> "Part":
+        """Contacts that all count, and carry nothing unless said otherwise."""
+        carried = np.zeros((len(contacts), 3)) if carried is None else carried
+        return Part(contacts, way, carried, np.ones(len(contacts), bool))
 
     def these(self, which: np.ndarray) -> "Part":
-        """Some of them, by mask."""
-        which = np.flatnonzero(which)
-        return Part(self.contacts.these(which), self.way, self.carried[which])
+        """Some of them, by indices."""
+        return Part.of(self.contacts.these(which), self.way, self.carried[which])
 
 
 class Mending:
@@ -54,46 +62,54 @@ class Mending:
 
     def __init__(self, problem: Problem, u: np.ndarray, impulse: np.ndarray):
         self.problem, self.u, self.sweeps = problem, u, 0
-        self.parts = [Part(problem.rows.contacts, np.zeros_like(u), _carried(problem.rows, impulse))]
+        self.parts = [Part.of(problem.rows.contacts, np.zeros_like(u), _carried(problem.rows, impulse))]
 
     def mend(self, look: Look, part: float, most: int) -> None:
         """After a look at where velocities lead: with at most so many sweeps, what is deeper than a part of what it may
         be is pushed out."""
-        problem, device, way = self.problem, self.problem.model.device, look.way
+        problem, way = self.problem, look.way
         if look.met.any():
             part_of_way = np.repeat(look.share, 2)[:, None]
             look = look.again(part_of_way * look.u, part_of_way * look.push)
             way = look.way
         bodies, new = _unforeseen(problem, look, part)
-        near = [each.contacts.with_some(bodies) for each in self.parts]
-        taken = [each.these(some) for each, some in zip(self.parts, near)]
-        self.parts = [each.these(~some) for each, some in zip(self.parts, near)]
-        before, self.u = _rows_of(problem, taken), self.u.copy()
-        impulse = _impulses(before, taken)
-        _take_back(problem, before, impulse, self.u)
-        taken = [each.these(~among(each.contacts.key, new.key)) for each in taken]
-        taken.append(Part(new, way, np.zeros((len(new), 3))))
-        rows = _rows_of(problem, taken)
-        found = warm_impulses(device, kept_impulses(before, impulse), rows, turned=True)
-        self.sweeps += swept(problem, rows, self.u, found, most, 0.0)[0]
-        stop_shocks(problem, rows, found, self.u, bodies)
-        ends = np.cumsum([len(each.contacts) for each in taken])[:-1]
-        for each, carried in zip(taken, np.split(_carried(rows, found), ends)):
-            each.carried = carried
-        self.parts += taken
+        near = [np.flatnonzero(each.counts & each.contacts.with_some(bodies)) for each in self.parts]
+        before = [each.these(which) for each, which in zip(self.parts, near)]
+        rows, self.u = _rows_of(problem, before), self.u.copy()
+        impulse = _impulses(rows, before)
+        _take_back(problem, rows, impulse, self.u)
+        gone = [among(each.contacts.key, new.key) for each in before]
+        for each, which, lost in zip(self.parts, near, gone):
+            each.counts[which[lost]] = False
+        kept = [which[~lost] for which, lost in zip(near, gone)]
+        self.parts.append(Part.of(new, way))
+        kept.append(np.arange(len(new)))
+        self._sweep(kept, kept_impulses(rows, impulse), bodies, most)
+
+    def _sweep(self, which: list[np.ndarray], kept: RowImpulses, bodies: np.ndarray, most: int) -> None:
+        """Sweep some contacts of every part, by indices, that began with what is kept of them."""
+        problem, own = self.problem, [each.these(some) for each, some in zip(self.parts, which)]
+        rows = _rows_of(problem, own)
+        impulse = warm_impulses(problem.model.device, kept, rows, turned=True)
+        self.sweeps += swept(problem, rows, self.u, impulse, most, 0.0)[0]
+        stop_shocks(problem, rows, impulse, self.u, bodies)
+        ends = np.cumsum([len(some) for some in which])[:-1]
+        for each, some, carried in zip(self.parts, which, np.split(_carried(rows, impulse), ends)):
+            each.carried[some] = carried
 
     def done(self, look: Look) -> tuple[Problem, np.ndarray]:
         """The problem with these contacts, of those found on the way with the gaps that they have after a last look at
         where velocities lead, and impulses (slices, 3, LANES)."""
-        rows, bodies = _rows_of(self.problem, self.parts), np.zeros(self.problem.model.body_count, bool)
-        new = np.concatenate([np.full(len(each.contacts), each.way.any()) for each in self.parts])
+        parts = [each.these(np.flatnonzero(each.counts)) for each in self.parts]
+        rows, bodies = _rows_of(self.problem, parts), np.zeros(self.problem.model.body_count, bool)
+        new = np.concatenate([np.full(len(each.contacts), each.way.any()) for each in parts])
         bodies[rows.contacts.body[new]] = True
         found, gap = look.found(bodies), rows.contacts.gap.copy()
         order = np.argsort(found.key, kind="stable")
         if len(found):
             gap[new] = looked_up(found.key[order], found.gap[order], rows.contacts.key[new], np.maximum(gap[new], 0.0))
         contacts = changed(rows.contacts, gap=gap)
-        return self.problem.with_rows(changed(rows, contacts=contacts)), _impulses(rows, self.parts)
+        return self.problem.with_rows(changed(rows, contacts=contacts)), _impulses(rows, parts)
 
 
 def _carried(rows: StepRows, impulse: np.ndarray) -> np.ndarray:
@@ -125,8 +141,9 @@ def _rows_of(problem: Problem, parts: list[Part]) -> StepRows:
     """Rows of contacts found at the start of a step and where velocities lead."""
     tables, indices, count, rolling = [], [], 0, None
     for each in parts:
-        state = moved(problem, each.way) if each.way.any() else problem.state
-        allowed = allowed_ahead(each.contacts, problem.started, problem.h)
+        state, allowed = problem.state, np.minimum(each.contacts.gap, 0.0)  # what overlaps is pushed apart otherwise
+        if each.way.any():
+            state, allowed = moved(problem, each.way), allowed_ahead(each.contacts, problem.started, problem.h)
         where = (state.pose[2:], problem.before, each.way, problem.h)
         table, index, rolling = contact_rows.fill(problem.model, each.contacts, allowed, *where)
         tables.append(table)
@@ -151,8 +168,7 @@ def without_turning(problem: Problem, u: np.ndarray, look: Look, still: np.ndarr
     model, started, count = problem.model, problem.started, len(problem.model.colliders.things)
     old, found = started.these(started.with_some(still)), look.found(still)
     new = found.these(~among(pair_keys(found.thing, count), pair_keys(old.thing, count)))
-    none = np.zeros((0, 3))
-    rows = _rows_of(problem, [Part(old, np.zeros_like(u), none), Part(new, look.way, none)])
+    rows = _rows_of(problem, [Part.of(old, np.zeros_like(u)), Part.of(new, look.way)])
     u, inverse_mass = u.copy(), problem.prediction.inverse_mass * np.repeat(still, 2)[:, None]
     u[1::2][still], inverse_mass[1::2] = 0.0, 0.0
     table = rows.table
