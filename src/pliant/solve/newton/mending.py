@@ -107,7 +107,12 @@ class Mending:
         found, gap = look.found(bodies), rows.contacts.gap.copy()
         order = np.argsort(found.key, kind="stable")
         if len(found):
-            gap[new] = looked_up(found.key[order], found.gap[order], rows.contacts.key[new], np.maximum(gap[new], 0.0))
+            keys, apart = rows.contacts.key[new], np.maximum(gap[new], 0.0)
+            gap[new] = looked_up(found.key[order], found.gap[order], keys, apart)
+        deep, most = look.deep(1.0)  # which are held back
+        order = np.argsort(deep.key, kind="stable")
+        if len(deep):
+            gap = looked_up(deep.key[order], -most[order], rows.contacts.key, gap)
         contacts = changed(rows.contacts, gap=gap)
         return self.problem.with_rows(changed(rows, contacts=contacts)), _impulses(rows, parts)
 
