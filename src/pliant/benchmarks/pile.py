@@ -75,17 +75,27 @@ def soft_pile(across: int = 3, cells: int = 4) -> pl.Scene:
     return scene
 
 
+def growth(name: str, counts: list[int], cases: list[dict]) -> dict:
+    """With what power of the number of bodies the time of a step grows, by cases of these with a solver."""
+    found = [next(case for case in cases if case["label"] == f"{n} rigid spheres and boxes, {name}") for n in counts]
+    times = {kind: [case[kind] for case in found] for kind in ("ms_per_step", "mean_ms", "processor_ms")}
+    powers = {f"exponent_{kind}": float(np.polyfit(np.log(counts), np.log(t), 1)[0]) for kind, t in times.items()}
+    return {"label": f"growth from {counts[0]} to {counts[-1]} bodies, {name}", **powers}
+
+
 def run(quick: bool = False, peers: bool | None = None) -> dict:
     """All cases; quick: few bodies, short, without other engines unless asked for."""
     counts, seconds = ((16, 32), 0.5) if quick else ((32, 64, 128, 250, 1000, 2000, 4000), 2.0)
-    cases = []
+    cases, several = [], counts if quick else [count for count in counts if count >= MANY]
+    solvers = {"tolerance 0.1": pl.Newton(LOOSE), "Bounded": pl.Bounded()}
     for count in counts:
         label = f"{count} rigid spheres and boxes"
         if count <= MOST:
             cases.append(watched(label, rigid_pile(count), seconds))
-        if count >= MANY:
-            cases.append(watched(f"{label}, tolerance {LOOSE:g}", rigid_pile(count), seconds, solver=pl.Newton(LOOSE)))
+        for name, solver in solvers.items() if count in several else ():
+            cases.append(watched(f"{label}, {name}", rigid_pile(count), seconds, solver=solver))
         if count <= MOST and (peers or (peers is None and not quick)):
             cases += peers_on_pile(count, seconds)
+    cases += [growth(name, several, cases) for name in solvers]
     cases.append(watched("27 soft cubes" if not quick else "8 soft cubes", soft_pile(2 if quick else 3), seconds))
     return {"name": "pile", "cores": os.cpu_count(), "cases": cases}

@@ -67,6 +67,10 @@ class Contacts:
             which = np.flatnonzero(which)
         return Contacts(*(column.take(which, axis=0) for column in self.columns))
 
+    def with_some(self, bodies: np.ndarray) -> np.ndarray:
+        """Which contacts (k,) of rigid bodies are with some of these (b,) bool."""
+        return bodies[self.body[:, 0]] | bodies[self.body[:, 1]]
+
 
 @cache
 def no_contacts() -> Contacts:

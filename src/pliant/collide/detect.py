@@ -1,15 +1,17 @@
 """From positions to contacts, and how far things may go before they meet."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pliant.collide.certificates import Certificates
-from pliant.collide.contacts import Contacts, joined, no_contacts
+from pliant.collide.contacts import FEATURE_BITS, Contacts, joined, no_contacts
 from pliant.collide.meshed import Meshed
 from pliant.collide.mixed import Mixed
 from pliant.collide.solids import Solids
 from pliant.collide.things import Things
+from pliant.kernels.shapes import PLANE
 from pliant.rotations import lengths
 
 # A contact is taken up when it may close within about two steps, or when the gap is below this part of the body's size.
@@ -77,10 +79,34 @@ class Colliders:
             return no_contacts()
         if self.lonely and np.isfinite(state.x.sum()) and self.certificates.clear(state.x):
             return no_contacts()
-        asked = (np.array(h), state.x, state.v, *state.pose[2:], state.body_velocity, state.body_angular_velocity)
+        asked = _asked(state, h)
         if self._last is None or not all(np.array_equal(one, other) for one, other in zip(asked, self._last[0])):
             self._last = [one.copy() for one in asked], self._contacts(state, h)
         return self._last[1]
+
+    def contacts_of_some(self, state, h: float) -> Contacts:
+        """As `contacts`, where pairs are only looked for of some bodies (see `only`)."""
+        if not self.any:
+            return no_contacts()
+        found, some = self._contacts(state, h), self.solids.among
+        return found.these(found.with_some(some))
+
+    def remember(self, state, h: float, found: Contacts) -> None:
+        """Contacts found at a state in parts, which is then not looked at again, if that would find the same."""
+        if self.meshed or not self.any:
+            return
+        pair, planes = found.key >> FEATURE_BITS, self.solids.code[found.body[:, 1]] == PLANE
+        order = np.lexsort((pair, np.where(planes, found.body[:, 1], -1)))  # of a whole look
+        self._last = [one.copy() for one in _asked(state, h)], found.these(order)
+
+    @contextmanager
+    def only(self, bodies: np.ndarray):
+        """Look for pairs of solids with some bodies (b,) bool alone."""
+        self.solids.among = bodies
+        try:
+            yield
+        finally:
+            self.solids.among = None
 
     def contacts_of_solids(self, state, h: float) -> Contacts:
         """Those of `contacts` that are with solids, whose insides are known."""
@@ -97,7 +123,7 @@ class Colliders:
         slack, soon = SLACK * self.size_of(found), np.empty(len(found), bool)
         sides = (found.node, found.weight, found.body, found.point, found.normal, found.gap, slack)
         motion = (state.velocity_triples(), state.body_position, len(state.x), h, self.acceleration)
-        self.solids.kernels.bodies.closing(*sides, *motion, soon)
+        self.solids.kernels.bodies.closing(*sides, *motion, self.solids.stopped, soon)
         return found.these(soon)
 
     def _found(self, state, h: float, surfaces: bool) -> Contacts:
@@ -176,6 +202,11 @@ class Colliders:
         beyond = radius * (1 - np.cos(np.minimum(0.5 * lengths(turn), np.pi / 2)))
         low, high = np.minimum(start[0], end[0]), np.maximum(start[1], end[1])
         return low - beyond[:, None], high + beyond[:, None]
+
+
+def _asked(state, h: float) -> tuple:
+    """What contacts depend on."""
+    return np.array(h), state.x, state.v, *state.pose[2:], state.body_velocity, state.body_angular_velocity
 
 
 def detect(model, state, h: float) -> Contacts:

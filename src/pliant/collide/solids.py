@@ -43,6 +43,8 @@ class Solids:
     code (b,), parameter (b, 4): shape, its sizes and margin; index (b,): of its hull. deep_hulls: the same with
     small cores, hull_depth (h,) [m] below their surfaces. principal (b, 4), centre (b, 3):
     from principal axes to the shape's, centre of mass in the shape's frame. radius (b,) [m]: bound about the centre.
+    stopped: contacts are those that may close within one step, not two, also if either body were stopped now.
+    among (b,) bool: pairs are only looked for with one of these, where it is given.
     """
 
     device: Device
@@ -56,6 +58,8 @@ class Solids:
     principal: np.ndarray
     centre: np.ndarray
     radius: np.ndarray
+    stopped: bool = False
+    among: np.ndarray | None = None
     scratch: Scratch = field(default_factory=make_scratch)
 
     def __post_init__(self):
@@ -127,6 +131,10 @@ class Solids:
         numbers = (low, high, self.convex, self.things.soft_count, self.planes, *self.plane_equations(placed))
         return np.concatenate([near, room[: self.kernels.broad.planes_near(self.things.manners, *numbers, room)]])
 
+    def _of_some(self, pairs: np.ndarray) -> np.ndarray:
+        """Those of pairs (k, 2) of bodies that are looked for."""
+        return pairs if self.among is None else pairs[self.among[pairs[:, 0]] | self.among[pairs[:, 1]]]
+
     def _found_in_tree(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Pairs (k, 2) of convex bodies that may touch, whose boxes (b, 3) overlap; sorted."""
         near = self.fit(low, high).pairs()
@@ -144,10 +152,10 @@ class Solids:
         """Contacts between bodies that are no further apart than their reaches (b,) [m] together, and may close within
         about two steps of h [s] by how they move against each other, or have gaps below the slack (b,) [m]; fall
         [m/s2]: the acceleration of all."""
-        near = self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall))
+        near = self._of_some(self.pairs(placed, *self._boxes_ahead(state, placed, slack, h, fall)))
         pairs, together = np.empty((len(near), 2), np.int64), np.empty(len(near))
         motion = (state.body_position, state.body_velocity, state.body_angular_velocity)
-        numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall)
+        numbers = (*motion, self.radius, self.inner, self.lever, slack, reach, h, fall, self.stopped)
         count = self.kernels.bodies.closing_pairs(near, *numbers, pairs, together)
         if not count:
             return no_contacts()
@@ -164,12 +172,14 @@ class Solids:
         return between_bodies(first, second, self.things.soft_count, (middle, found.normal, found.gap), key)
 
     def _boxes_ahead(self, state, placed: Placed, slack: np.ndarray, h: float, fall: float) -> tuple:
-        """Boxes (b, 3), low and high, that overlap where contacts may close within about two steps.
+        """Boxes (b, 3), low and high, that overlap where contacts may close within about two steps, or one if either
+        body may be stopped.
 
         A gap closes by the part of a motion along its normal, and is as long along an axis as the normal is: together
         no more than half of the motion's length and half of its part along the axis.
         """
-        way, turn = 2 * h * state.body_velocity, 2 * h * lengths(state.body_angular_velocity)
+        ahead = h if self.stopped else 2 * h
+        way, turn = ahead * state.body_velocity, ahead * lengths(state.body_angular_velocity)
         low, high = self.boxes(placed, ROUNDED * (turn * self.lever + 2 * h * h * fall + slack))
         length = ROUNDED * lengths(way)[:, None]
         return low - 0.5 * (length - way), high + 0.5 * (length + way)
@@ -224,6 +234,7 @@ class Solids:
             pairs = self._tested(low, high, self.planes[:0], np.empty((0, 3)), np.empty(0))
         else:
             pairs = self.near_ways.pairs(low, high)
+        pairs = self._of_some(pairs)
         fast = moved[pairs].sum(axis=1) > 0.25 * self.depth[pairs].sum(axis=1)
         pairs, found = np.ascontiguousarray(pairs[fast]), np.empty(int(fast.sum()))
         bodies = (start.body_position, start.body_rotation, self.principal, self.centre)

@@ -12,6 +12,7 @@ from pliant.solve.mixed import MixedSolver
 from pliant.solve.mixed_kkt import refuse_beyond_kkt
 from pliant.solve.newton.bounded import BoundedSolver, refuse_beyond_bounded
 from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.newton.swept import SweptSolver
 from pliant.solve.options import Bounded, Dual, Explicit, Linear, Mixed, Newton, Xpbd
 from pliant.solve.resident.make import make_resident
 from pliant.solve.resident.refusals import refuse_beyond_cuda
@@ -31,7 +32,7 @@ def make_solver(options, model, state, dtype: str):
     if isinstance(options, Newton):
         return NewtonSolver(options, model, state)
     if isinstance(options, Bounded):
-        return BoundedSolver(options, model, state)
+        return SweptSolver(options, model) if SweptSolver.fits(model) else BoundedSolver(options, model, state)
     if isinstance(options, Mixed):
         return MixedSolver(options, model, state)
     if isinstance(options, Dual):

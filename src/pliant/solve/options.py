@@ -86,21 +86,26 @@ class Newton(Checked):
 
 @dataclass(frozen=True)
 class Bounded(Checked):
-    """Newton's method with a bound on what a step costs, for soft bodies and sheets in real time.
+    """Steps with a bound on what they cost, for real time: of soft bodies and sheets, or of rigid bodies that touch.
 
     iterations: linear systems of a step, each with the elements as they lie then; products: most products with their
-    matrices in a step, by conjugate gradients. Contacts are those foreseen at the start of a step, and looked for once;
-    nodes that would pass through something on their way are held back. No step is taken again in parts. A step lowers
-    the same potential as one of Newton's method, and never ends with more energy than it begins with, but is as near
-    to the minimum as its cost allows: `info.converged` and `info.imbalance` say how near.
+    matrices in a step, by conjugate gradients. sweeps: of rigid bodies, passes over all contacts in a step, forth and
+    back, which begin with the impulses of the last one; where few bodies touch, up to ten times as many. Contacts are
+    those foreseen at the start of a step, and looked for once; what would pass through something on its way is held
+    back (`info.held`). No step is taken again in parts. A step solves the same equations as one of Newton's method, and
+    never ends with more energy than it begins with, but is as near to their answer as its cost allows: `info.converged`
+    is false while anything touches, and `info.imbalance` says how near. Joints, rods, and soft and freely moving rigid
+    bodies together it does not take.
     """
 
     iterations: int = 1
     products: int = 24
+    sweeps: int = 60
 
     def __post_init__(self):
         self.clean("iterations", whole, low=1, high=MOST)
         self.clean("products", whole, low=1, high=MOST)
+        self.clean("sweeps", whole, low=1, high=MOST)
         if self.products < self.iterations:
             raise SceneError(
                 f"Bounded products must be at least its iterations, {self.iterations}, each of which takes one; got "

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature
+from pliant.collide.contacts import FEATURE_BITS, Contacts, named_by_feature, of_solids
 from pliant.collide.successors import predecessors
 from pliant.elements import rows as element_rows
 from pliant.elements.rows import ElementRows
@@ -122,7 +123,9 @@ class Solution:
     known and there is nothing but their laws. joint_rate (joint slices, 3, LANES): rates of joints that are
     not linear in u; table: then the rows where the step leads. rows: those with which it was solved, where they are not
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
-    apart: whether nothing passes through anything on its way.
+    apart: whether nothing passes through anything on its way. look: what a solver of bounded steps has found where u
+    leads (solve.newton.looking), None where it has not looked. push (triples, 3) [m/s]: by what rigid bodies move
+    beside u, which pushes apart what overlapped and is no velocity afterwards.
     """
 
     u: np.ndarray
@@ -139,6 +142,8 @@ class Solution:
     rows: StepRows | None = None
     predicted: np.ndarray | None = None
     apart: bool = False
+    look: Any = None
+    push: np.ndarray | None = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:
@@ -223,7 +228,10 @@ def _matched_by_place(kept: RowImpulses, contacts: Contacts, known: np.ndarray, 
     """Which contacts are known already or go on for others, between surfaces, that carried load; those are placed."""
     carried = kept.contacts[:, 0] > 0.0
     carried[place_inout[known]] = False
-    lost, new = np.flatnonzero(carried), np.flatnonzero(~known)
+    lost = np.flatnonzero(carried & ~of_solids(kept.contact_key))
+    new = np.flatnonzero(~known & ~of_solids(contacts.key))
+    if not len(lost) or not len(new):
+        return known
     before = (kept.contact_key[lost], kept.contact_thing[lost], kept.contact_point[lost])
     found = predecessors(before, (contacts.key[new], contacts.thing[new], contacts.point[new]))
     there = found >= 0

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from pliant.solve.newton.touching import moved, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
+from pliant.stepping.bodies_apart import bodies_apart
 from pliant.stepping.coupled import things_of_nodes
 
 # How often nodes that meet something go on as far as they may, and then as often together, before they stay where they
@@ -28,6 +29,8 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
     """A solution with the velocities of nodes cut down so that nothing passes through anything; `Info.held` names their
     bodies. What is prescribed goes its way: where it still meets something, the solution is not said to be apart."""
     model, u = problem.model, solution.u
+    if not model.node_count:
+        return bodies_apart(problem, solution)
     if not model.may_touch or not np.all(np.isfinite(u)):
         return replace(solution, apart=not model.may_touch)
     share, short, zones = np.ones(len(u)), u, Zones(problem, u)

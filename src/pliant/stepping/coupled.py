@@ -25,14 +25,14 @@ def held_together(model: Model) -> np.ndarray:
         own = softs + np.arange(points.start, points.stop)
         pairs.append(np.stack([own, np.full(len(own), len(model.joints.family) + number)], axis=1))
     pairs = np.concatenate(pairs) + np.array([0, len(loose)])  # what holds them together comes behind the things
-    return _components(pairs, len(loose) + len(model.joints.family) + len(model.rods.points))[: len(loose)]
+    return components(pairs, len(loose) + len(model.joints.family) + len(model.rods.points))[: len(loose)]
 
 
 def touching(model: Model, contacts: Contacts, groups: np.ndarray) -> np.ndarray:
     """The group (t,) of every thing: groups so far, those that contacts hold together taken as one."""
     loose = np.concatenate([np.ones(len(model.soft_names), bool), ~model.static])
     both = contacts.thing[loose[contacts.thing].all(axis=1)]
-    return _components(groups[both], groups.max(initial=0) + 1)[groups]
+    return components(groups[both], groups.max(initial=0) + 1)[groups]
 
 
 def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ def things_in_joints(model: Model) -> np.ndarray:
     return np.concatenate(pairs)
 
 
-def _components(pairs: np.ndarray, count: int) -> np.ndarray:
+def components(pairs: np.ndarray, count: int) -> np.ndarray:
     """The number (count,) of the connected component of every node of a graph with edges (k, 2)."""
     edges = coo_array((np.ones(len(pairs)), tuple(pairs.T)), (count, count))
     return connected_components(edges, directed=False)[1]

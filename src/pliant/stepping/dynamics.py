@@ -132,10 +132,15 @@ def _integrate_bodies(problem: Problem, solution: Solution, x: np.ndarray) -> di
     kernels = model.device.rigid
     integrate_bodies = model.device.many_bodies.integrate_many if len(turn) >= MANY else kernels.integrate_bodies
     integrate_bodies(model.body_inertia, model.static, *momenta, turn, late, h, rotation, spin)
+    way = velocity
+    if solution.push is not None:
+        way, rotation = velocity + solution.push[n::2], state.body_rotation.copy()
+        pushed = turn + solution.push[n + 1 :: 2]
+        integrate_bodies(model.body_inertia, model.static, *momenta, pushed, late, h, rotation, pushed.copy())
     if solution.late_torque is not None:
         earlier = (state.body_rotation, state.body_angular_velocity)
         kernels.calm_spins(model.body_inertia, model.static, *earlier, rotation, turn, EXCESS, spin)
-    position = state.body_position + h * velocity
+    position = state.body_position + h * way
     angles = model.joints.free.after(state.pose, u, h, (x, position, rotation))
     return {
         "body_position": position,

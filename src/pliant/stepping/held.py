@@ -10,12 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts
 from pliant.model.model import Model
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
-from pliant.solve.newton.touching import PENETRATION, moved, of_solids_ahead, shares_before_meeting
+from pliant.solve.newton.touching import PENETRATION, approach, moved, of_solids_ahead, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
 from pliant.stepping.coupled import given_by_contacts, held_together, things_in_joints, things_of_nodes, touching
 from pliant.stepping.gains import affordable
@@ -108,24 +107,13 @@ def _apart(problem: Problem, u: np.ndarray) -> tuple[np.ndarray, float]:
     size = model.colliders.size_of(found)
     deep = -found.gap > np.maximum(PENETRATION * size, -contact_rows.deepest_between(problem.started, found))
     found, size = found.these(deep), size[deep]
-    way = _approach(problem, found, u)
+    way = approach(problem, found, u)
     left = found.gap + way + 0.5 * PENETRATION * size
     part = np.where(way > 0.0, left / np.maximum(way, 1e-300), 0.0).clip(0.0, LARGEST_PART)
     for triple in (found.node, n + 2 * found.body, n + 2 * found.body + 1):
         own = (found.node if triple is found.node else found.body) >= 0
         np.minimum.at(share, triple[own], np.broadcast_to(part[:, None], own.shape)[own])
     return share, np.inf if passes else float((-found.gap / size).max(initial=0.0))
-
-
-def _approach(problem: Problem, contacts: Contacts, u: np.ndarray) -> np.ndarray:
-    """How far (k,) [m] the sides of contacts, found where velocities u lead, come together in the step, about."""
-    if not len(contacts):
-        return np.zeros(0)
-    still, there = np.zeros(len(contacts)), moved(problem, u)
-    rows, index, _ = contact_rows.fill(problem.model, contacts, still, there.pose[2:], problem.before, u, problem.h)
-    rate = np.empty(rows.target.shape)
-    problem.model.device.rows.row_rates(rows.start, rows.triples, rows.jacobian, u, rate)
-    return -problem.h * rate.ravel()[index]
 
 
 def _of_things(model: Model, share: np.ndarray, soft: bool) -> np.ndarray:

@@ -15,6 +15,7 @@ from pliant.model.wrenches import broken_blocks
 from pliant.rotations import lengths
 from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
+from pliant.solve.newton.landing import as_it_lands
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.solve.residual import UNBALANCED, residual
 from pliant.stepping.apart import kept_apart
@@ -39,6 +40,8 @@ def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
 def attempt(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """One step of length h, undivided; a SolverError where its numbers grow beyond all bounds."""
     try:
+        if getattr(solver, "once", False):
+            return advance(model, state, solver, h)
         return bouncing_less(advance, model, state, solver, h)
     except NO_NUMBERS as error:
         raise SolverError(
@@ -65,8 +68,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new = close_gaps(problem, solution, new, solver)
         _check_joints(problem, solution, new)
-    elif not getattr(solver, "bounded", False):  # which is taken as it is, and moves no rigid bodies
-        new = without_gains(problem, solution, new)
+    else:
+        new = (as_it_lands if getattr(solver, "bounded", False) else without_gains)(problem, solution, new)
     solution.info.straying = max(solution.info.straying, _strayed(problem, solution, solver, new))
     clock.lap("drift")
     if model.fragile:

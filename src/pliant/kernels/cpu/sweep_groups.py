@@ -29,7 +29,7 @@ NUMBERS = 69
 
 
 @kernel
-def _turned(m, a, b, c):
+def symmetric_times(m, a, b, c):
     """A symmetric matrix (6: xx, yy, zz, yz, xz, xy) times a vector."""
     return m[0] * a + m[5] * b + m[4] * c, m[5] * a + m[1] * b + m[3] * c, m[4] * a + m[3] * b + m[2] * c
 
@@ -51,7 +51,7 @@ def gather_contact(start, triples, jacobian, inverse_mass, compliance, friction,
                 if side == 0:
                     out[3 * row + c] = jacobian[entry, 3 * row + c, lane]
                 out[moment + c] = jacobian[entry + 1, 3 * row + c, lane]
-            a, b, c = _turned(inverse_mass[triple + 1], out[moment], out[moment + 1], out[moment + 2])
+            a, b, c = symmetric_times(inverse_mass[triple + 1], out[moment], out[moment + 1], out[moment + 2])
             out[turn], out[turn + 1], out[turn + 2] = a, b, c
     for row in range(3):
         for column in range(3):

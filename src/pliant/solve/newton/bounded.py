@@ -228,14 +228,12 @@ def refuse_beyond_bounded(model) -> None:
     """Raise a SceneError for the first thing in a model that needs iterations until it is met."""
     loose = [name for name, static in zip(model.rigid_names, model.static) if not static]
     found = ""
-    if not model.elements.sets:
-        found = "scenes without a soft body or a sheet"
-    elif model.rods.names:
+    if model.rods.names:
         found = f"rods, such as {model.rods.names[0]!r}"
     elif model.joint_names:
         found = f"joints, such as {model.joint_names[0]!r}"
-    elif loose:
-        found = f"rigid bodies that move freely, such as {loose[0]!r}"
+    elif model.elements.sets and loose:
+        found = f"rigid bodies that move freely, such as {loose[0]!r}, together with soft bodies or sheets"
     elif model.pressures:
         found = "pressure"
     if found:

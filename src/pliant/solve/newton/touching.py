@@ -43,11 +43,20 @@ def contacts_ahead(
     if not clear or share != 1.0:
         u = last + share * ((u if clear else shares[:, None] * u) - last)
         there = moved(problem, u)
-    contacts = joined([found := detect(model, there, h), _vanished(problem, found, u - last, held)])
-    allowed = _allowed(contacts, started, h)
-    rows, index, rolling = contact_rows.fill(model, contacts, allowed, there.pose[2:], problem.before, u, h)
-    problem = problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
-    return problem, u, clear, fill_tilts(model, contacts, problem.rows.contact_index, there, u, h)
+    problem = with_contacts_found(problem, started, detect(model, there, h), there, u, last, held)
+    return problem, u, clear, fill_tilts(model, problem.rows.contacts, problem.rows.contact_index, there, u, h)
+
+
+def with_contacts_found(
+    problem: Problem, started: Contacts, found: Contacts, there: State, u: np.ndarray, last: np.ndarray, held
+) -> Problem:
+    """The problem with contacts found `there`, where velocities u (triples, 3) lead, and those so far that are kept:
+    started, last and held as above."""
+    contacts = joined([found, _vanished(problem, found, u - last, held)])
+    allowed = allowed_ahead(contacts, started, problem.h)
+    numbers = (allowed, there.pose[2:], problem.before, u, problem.h)
+    rows, index, rolling = contact_rows.fill(problem.model, contacts, *numbers)
+    return problem.with_rows(problem.rows.with_contacts(contacts, rows, index, rolling))
 
 
 def followed_share(device: Device, mass: np.ndarray, change: np.ndarray, before: np.ndarray, share: float) -> float:
@@ -81,12 +90,12 @@ def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) 
 
     started: those at its start, which say what penetrations there were; what sinks by as much as is allowed in one step
     must not sink further in the next."""
-    return contacts.gap < -np.maximum(most, LEEWAY * most - _allowed(contacts, started, h))
+    return contacts.gap < -np.maximum(most, LEEWAY * most - allowed_ahead(contacts, started, h))
 
 
 def may_lack(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
     """How far (k,) [m] contacts may end short of where they should before they are too deep, as above."""
-    return np.maximum(most + _allowed(contacts, started, h), LEEWAY * most)
+    return np.maximum(most + allowed_ahead(contacts, started, h), LEEWAY * most)
 
 
 def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.ndarray) -> Contacts:
@@ -95,7 +104,7 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     rows, contacts, count = problem.rows, problem.rows.contacts, len(problem.model.colliders.things)
     if not len(contacts) or np.array_equal(contacts.key, found.key):
         return no_contacts()
-    gone = ~among(_pair_keys(contacts.thing, count), _pair_keys(found.thing, count))
+    gone = ~among(pair_keys(contacts.thing, count), pair_keys(found.thing, count))
     held = np.flatnonzero(held)
     gone[held] |= ~among(contacts.key[held], found.key)
     if not gone.any():
@@ -106,7 +115,7 @@ def _vanished(problem: Problem, found: Contacts, change: np.ndarray, held: np.nd
     return changed(kept, gap=kept.gap + problem.h * rate.ravel()[rows.contact_index[gone]])
 
 
-def _pair_keys(things: np.ndarray, count: int) -> np.ndarray:
+def pair_keys(things: np.ndarray, count: int) -> np.ndarray:
     """A number (k,) for each pair (k, 2) of so many things, whichever stands first."""
     first, second = things[:, 0], things[:, 1]
     return np.minimum(first, second) * count + np.maximum(first, second)
@@ -142,7 +151,18 @@ def moved(problem: Problem, u: np.ndarray) -> State:
     )
 
 
-def _allowed(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
+def approach(problem: Problem, contacts: Contacts, u: np.ndarray) -> np.ndarray:
+    """How far (k,) [m] the sides of contacts, found where velocities u lead, come together in the step, about."""
+    if not len(contacts):
+        return np.zeros(0)
+    still, there = np.zeros(len(contacts)), moved(problem, u)
+    rows, index, _ = contact_rows.fill(problem.model, contacts, still, there.pose[2:], problem.before, u, problem.h)
+    rate = np.empty(rows.target.shape)
+    problem.model.device.rows.row_rates(rows.start, rows.triples, rows.jacobian, u, rate)
+    return -problem.h * rate.ravel()[index]
+
+
+def allowed_ahead(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
     """Gaps (k,) [m] with which the step may end: of contacts that were there at its start what they allowed, of others
     that of the deepest penetration between the same two things."""
     allowed = np.zeros(len(contacts))
@@ -156,12 +176,12 @@ def _allowed(contacts: Contacts, started: Contacts, h: float) -> np.ndarray:
     pairs, place = np.unique(started.thing[deep] @ (count, 1), return_inverse=True)
     depth = np.zeros(len(pairs))
     np.minimum.at(depth, place, then[deep])
-    allowed = _looked_up(pairs, depth, contacts.thing @ (count, 1), allowed)
+    allowed = looked_up(pairs, depth, contacts.thing @ (count, 1), allowed)
     order = np.argsort(started.key, kind="stable")
-    return _looked_up(started.key[order], then[order], contacts.key, allowed)
+    return looked_up(started.key[order], then[order], contacts.key, allowed)
 
 
-def _looked_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+def looked_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """The values of keys, which are sorted, at those wanted; where there are none, the others."""
     place = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
     return np.where(keys[place] == wanted, values[place], otherwise)

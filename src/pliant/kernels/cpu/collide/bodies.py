@@ -2,7 +2,7 @@
 
 import math
 
-from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, subtract
+from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, norm, scale, subtract
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
 from pliant.jit import kernel
 from pliant.kernels.cpu.collide.solids import core_of, reach_along, rounding
@@ -68,11 +68,13 @@ def plane_equations(planes, parameter, origin, frame, normal_out, height_out):
 
 
 @kernel
-def closing(node, weight, body, point, normal, gap, slack, velocity, body_position, node_count, h, acceleration, out):
+def closing(
+    node, weight, body, point, normal, gap, slack, velocity, body_position, node_count, h, acceleration, stopped, out
+):
     """Whether contacts may close soon, out (k,): within two steps of h [s] at the present velocities (triples, 3), or
-    their gap is below the slack (k,) [m] already."""
+    their gap is below the slack (k,) [m] already; stopped: or within one step, also if either body were stopped now."""
     for k in range(len(gap)):
-        n, approach = _triple(normal, k), 0.0
+        n, approach, alone = _triple(normal, k), 0.0, 0.0
         for j in range(4):
             if node[k, j] >= 0:
                 approach += weight[k, j] * dot(n, _triple(velocity, node[k, j]))
@@ -82,8 +84,11 @@ def closing(node, weight, body, point, normal, gap, slack, velocity, body_positi
                 first = node_count + 2 * b
                 arm = subtract(_triple(point, k), _triple(body_position, b))
                 speed = add(_triple(velocity, first), cross(_triple(velocity, first + 1), arm))
-                approach += (1.0 - 2.0 * side) * dot(n, speed)
-        out[k] = gap[k] + 2.0 * h * (min(approach, 0.0) - h * acceleration) <= slack[k]
+                own = (1.0 - 2.0 * side) * dot(n, speed)
+                approach += own
+                alone += min(own, 0.0)
+        soon = 0.5 * min(approach, alone) if stopped else min(approach, 0.0)
+        out[k] = gap[k] + 2.0 * h * (soon - h * acceleration) <= slack[k]
 
 
 @kernel
@@ -100,12 +105,12 @@ def _fastest_closing(way, distance, velocity, least):
 
 @kernel
 def closing_pairs(
-    pairs, position, velocity, spin, radius, inner, lever, slack, reach, h, acceleration, pairs_out, reach_out
+    pairs, position, velocity, spin, radius, inner, lever, slack, reach, h, acceleration, stopped, pairs_out, reach_out
 ):
     """The pairs (k, 2) of bodies, within their reaches (b,) [m] of each other, whose contacts `closing` may keep by how
     they move against each other, and up to what gap (k,) [m]; how many. radius, inner (b,) [m]: of balls around them,
     infinite for planes, and in them; lever (b,) [m]: how far normals pass their centres by, at most; slack (b,) [m]: 0
-    for none.
+    for none; stopped: as there.
 
     A normal has as much of the way between two centres as there is of both bodies and of the gap along it; where they
     overlap, no direction has a smaller overlap than it, neither has the way.
@@ -119,10 +124,16 @@ def closing_pairs(
             against = subtract(_triple(velocity, a), _triple(velocity, b))
             distance = max(norm(way), 1e-300)
             gap = distance - radius[a] - radius[b]
-            speed = _fastest_closing(way, distance, against, (gap + inner[a] + inner[b]) / distance - SKEW)
+            least = (gap + inner[a] + inner[b]) / distance - SKEW
+            speed = _fastest_closing(way, distance, against, least)
+            if stopped:
+                alone = _fastest_closing(way, distance, _triple(velocity, a), least)
+                alone += _fastest_closing(way, distance, scale(-1.0, _triple(velocity, b)), least)
+                speed = 0.5 * max(speed, alone)
             for body in (a, b):
                 if lever[body] > 0.0:
-                    speed += norm(_triple(spin, body)) * (lever[body] + within)
+                    turning = norm(_triple(spin, body)) * (lever[body] + within)
+                    speed += 0.5 * turning if stopped else turning
             near = min(slack[a], slack[b]) if slack[a] > 0.0 and slack[b] > 0.0 else max(slack[a], slack[b])
             within = min(within, ROUNDED * (near + 2.0 * h * (speed + h * acceleration)))
         if gap <= within:
