@@ -145,6 +145,7 @@ def samples(w) -> dict[str, list]:
         "outer": [0.01, 3],
         "iterations": [3],
         "products": [4],
+        "sweeps": [20],
         "measure": ["green", "small"],
         "rod": ["rod"] if w.rod is None else [w.rod, "rod"],
         "surface": [mesh.surface(), (mesh.surface().points, mesh.surface().triangles)],

@@ -20,6 +20,7 @@ class DrivenElements:
     """What `ElementPotential` is on the host, evaluated on a device."""
 
     start = bodies = frames = None
+    quadratic = lasting = False  # its stiffness is that of where it was last evaluated
 
     def __init__(self, model, program):
         self.model, self.program, self.elements = model, program, model.elements
