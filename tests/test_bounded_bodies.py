@@ -372,3 +372,22 @@ def matrix_of(q: np.ndarray) -> np.ndarray:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 240])
+def test_meshes_that_rest_on_each_other_are_not_held_and_fall_when_the_lowest_is_taken_away(dt):
+    """Surfaces have no inside that might be sunk into, but a thickness."""
+    cube = pl.meshes.box((0.1, 0.1, 0.1), cells=1)
+    shape = pl.Mesh(points=cube.points - 0.05, triangles=cube.boundary_triangles)
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True)
+    low, high = (scene.add_rigid(shape, density=800, position=(0, 0, height)) for height in (0.06, 0.18))
+    sim = scene.simulate(dt, solver=pl.Bounded(), threads=1)
+    held = []
+    for _ in range(round(0.5 / dt)):
+        held += sim.step().info.held
+    assert not held and sim.contact_force(high, low)[2] == pytest.approx(0.8 * 9.81, rel=0.02)
+    assert np.abs(sim.twist(high)[0]).max() < 1e-3
+    sim.set_pose(low, (3, 0, 0.06))
+    sim.step(round(0.5 / dt))
+    assert sim.pose(high)[0][2] == pytest.approx(0.05, abs=2e-3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, joined, no_contacts
+from pliant.collide.contacts import Contacts, joined, no_contacts, of_solids
 from pliant.collide.detect import detect
 from pliant.rows.contacts import deepest_between
 from pliant.solve.newton.landing import landing
@@ -95,9 +95,14 @@ class Look:
         return joined([first, second]), np.concatenate([some, more])
 
     def _most(self, found: Contacts) -> np.ndarray:
-        """Depths (k,) [m] that contacts may have, however deep they were; planes have no cores."""
+        """Depths (k,) [m] that contacts may have, however deep they were; planes have no cores, and between two
+        surfaces there is no more than their thickness."""
         colliders = self.problem.model.colliders
-        solids = colliders.solids
+        solids, meshed = colliders.solids, colliders.meshed
         depth = np.append(np.where(np.isinf(solids.radius), np.inf, solids.depth), np.inf)
-        cores = OF_CORES * (depth[found.body[:, 0]] + depth[found.body[:, 1]])
-        return np.minimum(SUNK * colliders.size_of(found), cores)
+        cores = depth[found.body[:, 0]] + depth[found.body[:, 1]]
+        if meshed is not None:
+            thick = np.zeros(len(depth))
+            thick[meshed.mesh_body] = meshed.radius
+            cores = np.where(of_solids(found.key), cores, thick[found.body[:, 0]] + thick[found.body[:, 1]])
+        return np.minimum(SUNK * colliders.size_of(found), OF_CORES * cores)
