@@ -125,7 +125,8 @@ class Solution:
     the problem's. predicted (triples, 3): velocities without elements and rows from which it was solved, likewise.
     apart: whether nothing passes through anything on its way. look: what a solver of bounded steps has found where u
     leads (solve.newton.looking), None where it has not looked. push (triples, 3) [m/s]: by what rigid bodies move
-    beside u, which pushes apart what overlapped and is no velocity afterwards.
+    beside u, which pushes apart what overlapped and is no velocity afterwards. left (n,): the parts of u with which
+    nodes go on after the step, where that has cost more energy than there is.
     """
 
     u: np.ndarray
@@ -144,6 +145,7 @@ class Solution:
     apart: bool = False
     look: Any = None
     push: np.ndarray | None = None
+    left: np.ndarray | None = None
 
 
 def fill_rows(model: Model, state: State, contacts: Contacts, h: float) -> StepRows:

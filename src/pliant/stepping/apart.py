@@ -13,10 +13,11 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import moved, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
 from pliant.stepping.bodies_apart import bodies_apart
-from pliant.stepping.coupled import things_of_nodes
+from pliant.stepping.thrift import within_means
 
 # How often nodes that meet something go on as far as they may, and then as often together, before they stay where they
 # are.
@@ -26,13 +27,19 @@ MOST_LOOKS = 64
 
 
 def kept_apart(problem: Problem, solution: Solution) -> Solution:
-    """A solution with the velocities of nodes cut down so that nothing passes through anything; `Info.held` names their
-    bodies. What is prescribed goes its way: where it still meets something, the solution is not said to be apart."""
-    model, u = problem.model, solution.u
-    if not model.node_count:
+    """A solution with velocities cut down so that nothing passes through anything, or has more energy than there was;
+    `Info.held` names the bodies. What is prescribed goes its way: where it still meets something, the solution is not
+    said to be apart."""
+    if not problem.model.node_count:
         return bodies_apart(problem, solution)
-    if not model.may_touch or not np.all(np.isfinite(u)):
-        return replace(solution, apart=not model.may_touch)
+    if not problem.model.may_touch or not np.all(np.isfinite(solution.u)):
+        return replace(solution, apart=not problem.model.may_touch)
+    return within_means(problem, _nodes_apart(problem, solution))
+
+
+def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
+    """A solution with velocities of nodes with which nothing passes through anything."""
+    model, u = problem.model, solution.u
     share, short, zones = np.ones(len(u)), u, Zones(problem, u)
     fixed, free = model.free_triples == 0, model.moving_triples
     for look in range(MOST_LOOKS):

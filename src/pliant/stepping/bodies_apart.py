@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.solve.newton.affordable import Budget
 from pliant.solve.newton.looking import Look
 from pliant.solve.newton.mending import without_turning
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.affordable import Budget
 
 # How often bodies go on without turning before they stay where they are; looks after which nothing moves any more.
 PUSHES, MOST_LOOKS = 8, 64
@@ -26,11 +26,11 @@ def bodies_apart(problem: Problem, solution: Solution) -> Solution:
     model, look, u, push = problem.model, solution.look, solution.u, solution.push
     if look is None:
         return solution
-    budget = Budget(problem)
+    budget = Budget.of(problem)
     held, stopped = np.zeros(model.body_count, bool), np.zeros(model.body_count, bool)
     for attempt in range(MOST_LOOKS):
         look = look if u is look.u else look.again(u, push)
-        wrong, part = in_trouble(model, look), budget.parts(u)
+        wrong, part = in_trouble(model, look), budget.parts(problem, u)
         if not wrong.any() and np.all(part == 1.0):
             break
         held |= wrong if (wrong & ~held).any() else neighbours(problem, wrong)

@@ -13,9 +13,9 @@ import numpy as np
 from pliant.kernels.lanes import LANES
 from pliant.model.model import Model
 from pliant.model.state import State
+from pliant.solve.coupled import held_together, touching
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.coupled import held_together, touching
 from pliant.stepping.gains import in_motion
 
 # Energy that contacts give, relative to that of the motion, which is none of rounding.

@@ -10,9 +10,9 @@ import numpy as np
 from pliant.elements.potential import ElementPotential
 from pliant.model.state import State
 from pliant.rows.contacts import deepest_between
+from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import PENETRATION
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.coupled import things_of_nodes
 
 # Energy that contacts give, relative to that of the motion, for which a step is taken again in halves; and what a spin
 # may have more than both the turning in the step and the spin before.
@@ -99,20 +99,26 @@ def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> 
     """The parts (t,) of their velocities, about, that leave groups (t,) of things no more energy, of motion and
     elastic, than they have and outer forces give them on their way, where velocities u (triples, 3) lead; 1 where these
     do."""
-    model, h = problem.model, problem.h
-    potential = ElementPotential.of(model.elements, problem.state)
-    budget = _at_hand(problem, u) + _elastic(model, potential, problem.state.x)
-    potential.take_plastic(problem.rows.elements.plastic)
-    potential.take_laws(tangled)
     kick = problem.prediction.u - problem.state.velocity_triples()
+    budget, moving, stored = accounts(problem, tangled, u)
     spare = SPARE * budget + 0.5 * OF_KICK * _of_things(problem, kick, kick)
-    moving = in_motion(problem, u)
-    stored = _elastic(model, potential, problem.state.x + h * u[: model.node_count])
     of_groups = [np.bincount(groups, values) for values in (budget, moving, stored, spare)]
     left = np.maximum(of_groups[0] - of_groups[2], 0.0)
     with np.errstate(over="ignore"):  # next to nothing moves
         part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
     return np.where(of_groups[1] + of_groups[2] > of_groups[0] + of_groups[3], part, 1.0)[groups]
+
+
+def accounts(problem: Problem, tangled, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Energies (t,) [J] of things: what they have, of motion and elastic, and outer forces give them on their way,
+    where velocities u (triples, 3) lead; what they move with there, and what they store."""
+    model = problem.model
+    potential = ElementPotential.of(model.elements, problem.state)
+    budget = _at_hand(problem, u) + _elastic(model, potential, problem.state.x)
+    potential.take_plastic(problem.rows.elements.plastic)
+    potential.take_laws(tangled)
+    stored = _elastic(model, potential, problem.state.x + problem.h * u[: model.node_count])
+    return budget, in_motion(problem, u), stored
 
 
 def _at_hand(problem: Problem, u: np.ndarray) -> np.ndarray:

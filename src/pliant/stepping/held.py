@@ -14,9 +14,9 @@ from pliant.model.model import Model
 from pliant.rows import contacts as contact_rows
 from pliant.rows import joints as joint_rows
 from pliant.rows.table import Rows
+from pliant.solve.coupled import given_by_contacts, held_together, things_in_joints, things_of_nodes, touching
 from pliant.solve.newton.touching import PENETRATION, approach, moved, of_solids_ahead, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.coupled import given_by_contacts, held_together, things_in_joints, things_of_nodes, touching
 from pliant.stepping.gains import affordable
 
 # Penetration, relative to the size of what touches, and residual, for which a step is taken again in halves.

@@ -81,6 +81,8 @@ def _expected(problem: Problem, solution: Solution) -> np.ndarray:
     """Velocities (triples, 3) of which a step that did not converge may miss by little: the predicted ones; of what is
     kept apart, and so may have been stopped, rest where that is nearer."""
     predicted, u = problem.prediction.u, solution.u
+    if solution.look is not None:  # which has no more energy than there was, whatever it bounced from
+        return u
     if not solution.apart or _near(problem.model, problem.state, problem.h * np.abs(u - predicted)):
         return predicted
     stopped = np.abs(u).max(axis=1) < np.abs(u - predicted).max(axis=1)

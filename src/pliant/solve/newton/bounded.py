@@ -94,6 +94,7 @@ class BoundedSolver(NewtonSolver):
         if criterion.square(potential.mass, free * before) <= criterion.kick:
             rows.follow_slip(rest)
             start = self._evaluated(potential, rest, rest)
+            potential.energy_at_start = None if np.any(rest) else potential.energy
             return self._iterate(potential, start, criterion, start.value)
         rows.impulse *= WARM
         rows.renew()

@@ -34,7 +34,7 @@ class SweptSolver:
     name, equations = "bounded", "implicit"
     linear_rows = False
     bounded, substeps = True, 1  # what passes through something is held back; steps are not halved
-    once = True  # nor taken again where impacts would give energy, which a step has not (stepping.affordable)
+    once = True  # nor taken again where impacts would give energy, which a step has not (solve.newton.affordable)
 
     def __init__(self, options: Bounded, model):
         self.most, self.square = options.sweeps, model.device.linalg.triples.quadratic_diagonal
