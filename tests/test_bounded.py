@@ -144,3 +144,36 @@ def test_what_a_floor_stops_has_not_run_away(young):
     )
     height = scene.simulate(dt=1 / 15, solver=pl.Bounded()).step(20).positions(cloth)[:, 2]
     assert -0.02 * size < height.min() and height.max() < 0.2 * size
+
+
+def stiff_cubes() -> pl.Scene:
+    """Two cubes of rubber, one above the other, that fall on a plane."""
+    scene, rubber = pl.Scene(), pl.Material.corotated(1e6, 0.3, 1000, damping=0.003)
+    scene.add_rigid(pl.Plane(), static=True)
+    for height in (0.1, 0.4):
+        scene.add_soft(pl.meshes.box((0.2, 0.2, 0.2), cells=3), rubber, position=(0, 0, height))
+    return scene
+
+
+def pinned_sheet() -> pl.Scene:
+    """A thin sheet that is bent at rest, held at one side, and flies past it in long steps."""
+    scene, mesh = pl.Scene(gravity=(0, 0, 0)), pl.meshes.grid((0.6, 0.5), (8, 8))
+    turn = 8 * mesh.points[:, 0]
+    bent = np.stack([np.cos(turn) / 8, mesh.points[:, 1], np.sin(turn) / 8], axis=1)
+    sheet = pl.meshes.TriMesh(bent, mesh.triangles)
+    body = scene.add_cloth(sheet, pl.Material.corotated(1e4, 0.3, 300), 1e-5, velocity=(0, 0, -10))
+    body.pin(np.arange(3))
+    return scene
+
+
+@pytest.mark.parametrize("make, dt, steps", [(stiff_cubes, 1 / 60, 40), (pinned_sheet, 0.05, 20)])
+@pytest.mark.parametrize("products", [8, 24, 100])
+def test_no_step_leaves_more_energy_than_there_was(make, dt, steps, products):
+    """Impacts of stiff bodies, and parts that are kept from passing through each other, however little converges."""
+    sim = make().simulate(dt, solver=pl.Bounded(products=products), threads=1)
+    energies, touched = [sim.energy().total], 0
+    for _ in range(steps):
+        energies.append(sim.step().energy().total)
+        touched += sim.info.contacts
+    assert touched > 0
+    assert np.diff(energies).max() <= 1e-5 * energies[0]

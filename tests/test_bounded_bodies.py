@@ -391,3 +391,28 @@ def test_meshes_that_rest_on_each_other_are_not_held_and_fall_when_the_lowest_is
     sim.set_pose(low, (3, 0, 0.06))
     sim.step(round(0.5 / dt))
     assert sim.pose(high)[0][2] == pytest.approx(0.05, abs=2e-3)
+
+
+def test_slender_bodies_that_precess_between_walls_gain_no_energy():
+    """Their mean turn in a step is not along the axis in which they turn: its energy at the start says nothing."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_rigid(pl.Plane(), static=True, friction=0)
+    scene.add_rigid(pl.Plane((0, 0, -1)), static=True, position=(0, 0, 2.6), friction=0)
+    turned = (-0.367329, -0.62163, -0.507454, -0.470252)
+    motion = {"velocity": (0, 0, -7.935), "angular_velocity": (6.7057, 1.77252, 3.274535)}
+    options = {"mass": 1, "friction": 0, "restitution": 1}
+    scene.add_rigid(pl.Box((0.02, 0.02, 2)), position=(0, 0, 1.3), rotation=turned, **motion, **options)
+    sim = scene.simulate(1 / 60, solver=pl.Bounded(), threads=1)
+    energies = [sim.energy().total] + [sim.step().energy().total for _ in range(60)]
+    assert np.all(np.diff(energies) <= 1e-9 * energies[0])
+
+
+def test_what_bounces_off_at_once_has_not_run_away():
+    """A ball that flies thirty times the size of the scene in a step comes back with the speed with which it came."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_rigid(pl.Box((2, 2, 0.1)), static=True, restitution=1)
+    fast = {"mass": 0.01, "position": (0, 0, 0.5), "velocity": (0, 0, -1000), "restitution": 1}
+    ball = scene.add_rigid(pl.Sphere(0.01), **fast)
+    sim = scene.simulate(0.1, solver=pl.Bounded(), threads=1).step(3)
+    assert sim.pose(ball)[0][2] > 0.0
+    assert sim.twist(ball)[0] == pytest.approx([0, 0, 1000], abs=1e-6)

@@ -104,7 +104,8 @@ class RunLog:
             f"gravitational {energy['gravitational']:.4g} J, joints {energy['joints']:.4g} J",
         ]
         if s["steps_not_converged"]:
-            lines.append(f"warning     {s['steps_not_converged']} steps stopped before the tolerance was met")
+            said = "are not said to have converged: their solver was Bounded, or stopped before its tolerance was met"
+            lines.append(f"warning     {s['steps_not_converged']} steps {said}")
         if s["held_back"]:
             names, more = s["held_back"][:MOST_NAMES], len(s["held_back"]) - MOST_NAMES
             others = f" and {more} more" if more > 0 else ""

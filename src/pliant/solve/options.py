@@ -92,10 +92,11 @@ class Bounded(Checked):
     matrices in a step, by conjugate gradients. sweeps: of rigid bodies, passes over all contacts in a step, forth and
     back, which begin with the impulses of the last one; where few bodies touch, up to ten times as many. Contacts are
     those foreseen at the start of a step, and looked for once; what would pass through something on its way is held
-    back (`info.held`). No step is taken again in parts. A step solves the same equations as one of Newton's method, and
-    never ends with more energy than it begins with, but is as near to their answer as its cost allows: `info.converged`
-    is false while anything touches, and `info.imbalance` says how near. Joints, rods, and soft and freely moving rigid
-    bodies together it does not take.
+    back (`info.held`). No step is taken again in parts. A step solves the same equations as one of Newton's method, but
+    is as near to their answer as its cost allows: `info.converged` is false while anything touches, and
+    `info.imbalance` says how near. It leaves no more energy than there was and outer forces gave, but what lifts bodies
+    that overlap and what is prescribed gives. Joints, rods, and soft and freely moving rigid bodies together it does
+    not take.
     """
 
     iterations: int = 1
