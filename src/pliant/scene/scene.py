@@ -96,7 +96,7 @@ class Scene(Sealed):
     def add_rigid(self, shape: Shape, **options) -> Rigid:
         """Add a rigid body; options: density or mass, inertia, position, rotation, velocity, angular_velocity, static,
         name, and those of all contacts: friction, restitution, rolling_friction, torsional_friction, collide, group,
-        mask, thickness."""
+        mask, thickness. velocity and angular_velocity of a static body may be functions of time: it moves so."""
         return self._add(Rigid(shape, **options), "rigid")
 
     def add_rod(
