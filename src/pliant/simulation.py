@@ -7,6 +7,7 @@ from threading import Lock
 import numpy as np
 
 from pliant.checks import choice, number, numbers, shown, unit_quaternion, vector, whole
+from pliant.collecting import collect_beforehand
 from pliant.errors import DeviceError, SceneError, about
 from pliant.jit import check_threads
 from pliant.meshes import TriMesh
@@ -83,6 +84,7 @@ class Simulation(FieldReaders):
             self.working_solver = make_solver(self.solver, self.model, self.state, precision)
         if not getattr(self.working_solver, "threaded", True):
             self.thread_choice = Untouched()
+        collect_beforehand()
         self.info, self._stepping = None, Lock()
 
     def __setattr__(self, name: str, value) -> None:

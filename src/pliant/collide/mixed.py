@@ -71,17 +71,11 @@ class Mixed:
 
     def _spared(self, inside: Contacts, corners: Contacts, spare: float) -> np.ndarray:
         """Which contacts (k,) of triangles of soft bodies those of their corners will do for."""
-        body, low = inside.body[:, 1], np.full(len(inside), np.inf)
-        spared = (inside.node[:, 0] >= 0) & (inside.node[:, 1] >= 0) & (inside.node[:, 2] >= 0)
-        names = corners.key & ((1 << KIND_PLACE) - 1)
+        names, out = corners.key & ((1 << KIND_PLACE) - 1), np.empty(len(inside), bool)
         order = np.argsort(names)
-        names, gap = names[order], corners.gap[order]
-        for c in range(3 if len(names) else 0):
-            wanted = (inside.node[:, c] << 24) | body
-            place = np.searchsorted(names, wanted).clip(max=len(names) - 1)
-            spared &= names[place] == wanted
-            low = np.minimum(low, gap[place])
-        return spared & (inside.gap >= low - spare * self.radius[inside.node[:, 0]])
+        sides = (inside.node, inside.body, inside.gap, names[order], corners.gap[order])
+        self.solids.kernels.mixed.mark_spared(*sides, self.radius, spare, out)
+        return out
 
     def _boxes_meet(self, x: np.ndarray, y: np.ndarray, wide: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Whether the box of a surface, whose points go from x to y (p, 3), wider by so much (p,) [m], and one of those

@@ -78,8 +78,6 @@ class Patches:
         self.proofs.prove_flat(tables, start, end, margin, self.work, self.flat)
         kernels.fit_patches(tables, start, end, margin, new, self.box, self.way, self.ball, self.new)
         pairs = self._pairs_of_patches()
-        self.active[:] = False
-        self.active[pairs] = True
         given = (start, end, margin, new, self.box, self.way, pairs, self.active, self.boxes)
         while True:
             rooms, counts = np.array([len(rows) // MOST_TASKS for rows in self.rows]), _counts(2)
@@ -92,15 +90,16 @@ class Patches:
             self.rows = [rows if there <= room else _rows(2 * there) for rows, room, there in each]
 
     def _pairs_of_patches(self) -> np.ndarray:
-        """Pairs (k, 2) of patches that may hold pairs of primitives."""
+        """Pairs (k, 2) of patches that may hold pairs of primitives; `active` are those in them."""
         fitted, counts = (self.flat, self.box, self.way, self.ball, self.new), _counts(1)[:, 0]
         while True:
             room = len(self.patch_rows) // MOST_TASKS
             self.kernels.near_patches(self.tables, fitted, room, self.patch_rows, counts)
             most = int(counts.max())
             if most <= room:
-                parts = enumerate(counts.tolist())
-                return np.concatenate([self.patch_rows[task * room : task * room + own] for task, own in parts])
+                pairs = np.empty((int(counts.sum()), 2), np.int64)
+                self.kernels.collect_patches(self.patch_rows, room, counts, pairs, self.active)
+                return pairs
             self.patch_rows = _rows(2 * most)
 
 

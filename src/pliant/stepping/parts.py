@@ -34,6 +34,8 @@ def in_halves(
 
 def in_parts(advance: Callable, model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
     """A step as so many equal ones; impulses are kept as if the last of them had been the whole."""
+    if parts == 1:
+        return advance(model, state, solver, h)
     new, infos = scaled(state, 1 / parts), []
     for _ in range(parts):
         new, info = advance(model, replace(new, step=state.step), solver, h / parts)

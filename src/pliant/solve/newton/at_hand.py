@@ -22,7 +22,7 @@ SURFACES = (
 )
 PATCHES = (
     *("collide.flatness.prove_flat", "collide.patches.fit_patches"),
-    *("collide.patches.near_patches", "collide.patches.near_in_patches"),
+    *("collide.patches.near_patches", "collide.patches.collect_patches", "collide.patches.near_in_patches"),
 )
 SOLIDS = ("collide.pairs.collide_pairs", "collide.pairs.collide_planes")
 # What sheets need in every step of bounded cost, touching or not: these are for what runs in real time.
@@ -40,7 +40,7 @@ SHEETS = (
     *("linalg.two_level.add_coarse_matrix", "linalg.envelope.factorise_envelope", "linalg.two_level.add_coarse_rows"),
     *("table.count_rows", "collide.bodies.shape_frames", "collide.bodies.body_boxes", "collide.broad.boxes_of_things"),
     *("collide.broad.boxes_meet", "collide.mixed.triangles_against_spheres", "collide.misfit.largest_misfit"),
-    *("collide.surfaces.least_distance", "contacts.match_points"),
+    *("collide.mixed.mark_spared", "collide.surfaces.least_distance", "contacts.match_points"),
 )
 
 

@@ -233,6 +233,27 @@ def triangles_against_spheres(
 
 
 @kernel
+def mark_spared(node, body, gap, names, corner_gap, radius, spare, out):
+    """Which contacts (k,) of triangles with nodes (k, 4) and bodies (k, 2) are deeper than those of their corners, of
+    which all three have one, by no more than a part `spare` of their radius (n,) [m]. names (m,): of contacts of nodes,
+    node << 24 | body, sorted, and their gaps (m,) [m]."""
+    start, place = np.empty(len(radius) + 1, np.int64), 0
+    for i in range(len(radius)):
+        start[i] = place
+        while place < len(names) and names[place] >> 24 == i:
+            place += 1
+    start[len(radius)] = place
+    for k in range(len(gap)):
+        low, there = np.inf, 0
+        for c in range(3):
+            i = node[k, c]
+            for at in range(start[i], start[i + 1]) if i >= 0 else range(0):
+                if names[at] == (i << 24) | body[k, 1]:
+                    low, there = min(low, corner_gap[at]), there + 1
+        out[k] = there == 3 and gap[k] >= low - spare * radius[node[k, 0]]
+
+
+@kernel
 def triangles_against_solids(
     pairs,
     x,

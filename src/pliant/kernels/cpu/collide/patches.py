@@ -188,6 +188,19 @@ def near_patches(patches, fitted, room, rows_out, counts_out):
 
 
 @kernel
+def collect_patches(rows, room, counts, pairs_out, active_out):
+    """The rows that tasks have written as pairs (k, 2) of patches, and which patches (p,) are in one."""
+    active_out[:] = False
+    count = 0
+    for task in range(len(counts)):
+        for k in range(task * room, task * room + counts[task]):
+            a, b = rows[k, 0], rows[k, 1]
+            pairs_out[count, 0], pairs_out[count, 1] = a, b
+            active_out[a] = active_out[b] = True
+            count += 1
+
+
+@kernel
 def _box_members(first, last, members, start, end, margin, boxes):
     """Boxes (12, m) of primitives first..last with nodes members (m, k): of their places, and of their ways."""
     for p in range(first, last):
