@@ -135,22 +135,13 @@ class Simulation(FieldReaders):
             )
 
     def _soft(self, body: Soft) -> int:
-        for i, candidate in enumerate(self.scene.soft_bodies):
-            if candidate is body:
-                return i
-        raise SceneError(f"{shown(body)} is not a soft body of this simulation's scene")
+        return _number(self.scene.soft_bodies, body, "soft body")
 
     def _rigid(self, body: Rigid) -> int:
-        for i, candidate in enumerate(self.scene.every_rigid):
-            if candidate is body:
-                return i
-        raise SceneError(f"{shown(body)} is not a rigid body of this simulation's scene")
+        return _number(self.scene.every_rigid, body, "rigid body")
 
     def _rod(self, rod: Rod) -> int:
-        for i, candidate in enumerate(self.scene.rods):
-            if candidate is rod:
-                return i
-        raise SceneError(f"{rod!r} is not a rod of this simulation's scene")
+        return _number(self.scene.rods, rod, "rod")
 
     def rod(self, rod: Rod) -> RodState:
         """A rod as it is now: points and frames, stretch, shear, curvature and twist, tension, moments and torque."""
@@ -301,10 +292,7 @@ class Simulation(FieldReaders):
         return bool(self.state.broken[self.model.joints.joint == self._joint(joint)].all())
 
     def _joint(self, joint) -> int:
-        for i, candidate in enumerate(self.scene.joints):
-            if candidate is joint:
-                return i
-        raise SceneError(f"{shown(joint)} is not a joint of this simulation's scene")
+        return _number(self.scene.joints, joint, "joint")
 
     def _pinned(self, pin: Pin) -> tuple[np.ndarray, np.ndarray]:
         """Nodes (k,) of a pin, and 1 for each pinned axis (3,)."""
@@ -350,6 +338,14 @@ def resume(path, device: str | None = None) -> Simulation:
     from pliant.output.checkpoint import read_checkpoint
 
     return read_checkpoint(path, device)
+
+
+def _number(things: list, wanted, kind: str) -> int:
+    """The number of a thing among those of a scene."""
+    for i, candidate in enumerate(things):
+        if candidate is wanted:
+            return i
+    raise SceneError(f"{shown(wanted)} is not a {kind} of this simulation's scene")
 
 
 def _read_only(view: np.ndarray) -> np.ndarray:
