@@ -89,7 +89,7 @@ class Bounded(Checked):
     """Steps with a bound on what they cost, for real time: of soft bodies and sheets, or of rigid bodies that touch.
 
     iterations: linear systems of a step, each with the elements as they lie then; products: most products with their
-    matrices in a step, by conjugate gradients. sweeps: of rigid bodies, passes over all contacts in a step, forth and
+    matrices in a step, by conjugate gradients; None: 12 of sheets alone, else 24. sweeps: of rigid bodies, passes over all contacts in a step, forth and
     back, which begin with the impulses of the last one; where few bodies touch, up to ten times as many. Contacts are
     those foreseen at the start of a step, and looked for once; what would pass through something on its way is held
     back (`info.held`). No step is taken again in parts. A step solves the same equations as one of Newton's method, but
@@ -100,13 +100,15 @@ class Bounded(Checked):
     """
 
     iterations: int = 1
-    products: int = 24
+    products: int | None = None
     sweeps: int = 60
 
     def __post_init__(self):
         self.clean("iterations", whole, low=1, high=MOST)
-        self.clean("products", whole, low=1, high=MOST)
         self.clean("sweeps", whole, low=1, high=MOST)
+        if self.products is None:
+            return
+        self.clean("products", whole, low=1, high=MOST)
         if self.products < self.iterations:
             raise SceneError(
                 f"Bounded products must be at least its iterations, {self.iterations}, each of which takes one; got "

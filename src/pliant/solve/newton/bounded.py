@@ -40,6 +40,8 @@ WARM = 0.5
 LONGEST_START = 0.8
 # Part of a step that ends above rest that is tried, at least, before rest itself.
 SHORTEST = 0.2
+# Products of a step, if nobody says how many: of sheets alone, whose coarse level has many pieces, and of all else.
+PRODUCTS_OF_SHEETS, PRODUCTS = 12, 24
 # Part of its slope to which the model of a step is followed.
 FORCING = 0.01
 
@@ -59,7 +61,9 @@ class BoundedSolver(NewtonSolver):
             load_sheets(model)
         if model.may_touch:
             model.colliders.longest_reach, model.colliders.spare = LONGEST_REACH, SPARE
-        softness = BOUNDED_SHEETS if model.elements.only_sheets else BOUNDED_CONTACTS
+        sheets = model.elements.only_sheets
+        self.products = options.products or max(PRODUCTS_OF_SHEETS if sheets else PRODUCTS, options.iterations)
+        softness = BOUNDED_SHEETS if sheets else BOUNDED_CONTACTS
         self.contacts = softness._replace(shares=self.contacts.shares)
 
     def _contact_softness(self, problem: Problem):
@@ -181,7 +185,7 @@ class BoundedSolver(NewtonSolver):
     def _direction(self, potential: Increment, point: Point) -> Direction:
         """Newton's direction, with contacts as they respond to it, by so many products."""
         system, gradient = self.system, point.gradient
-        budget = max(self.bounds.products // self.bounds.iterations, 1)
+        budget = max(self.products // self.bounds.iterations, 1)
         size = system.local_norm(gradient)
         if foreseeable(potential):
             direction, products = descend(potential, system, point, FORCING, budget)
