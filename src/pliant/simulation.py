@@ -1,7 +1,7 @@
 """A running simulation: stepping, reading, setting, saving."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 
 import numpy as np
@@ -223,9 +223,9 @@ class Simulation(FieldReaders):
         things = [self._numbers(body) for body in (first, second)]
         return touching.contact_force(self.model, self.state, *things, self.dt)
 
-    @property
+    @cached_property
     def _things(self) -> list:
-        """Bodies as contacts count them."""
+        """Bodies, and points of rods, as contacts count them: a scene that changes needs another simulation."""
         return [*self.scene.soft_bodies, *self.scene.every_rigid]
 
     def _numbers(self, body) -> list[int]:
