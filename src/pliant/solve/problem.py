@@ -174,10 +174,12 @@ def kept_impulses(rows: StepRows, impulse: np.ndarray) -> RowImpulses:
     index, flat = rows.contact_index[order], impulse.ravel()
     contacts = np.stack([flat[index + c * LANES] for c in range(3)], axis=1)
     found = rows.contacts
-    what = (found.thing[order], found.point[order], found.normal[order], found.gap[order])
+    # `take` reads rows in a fraction of the time of an index
+    what = tuple(column.take(order, axis=0) for column in (found.thing, found.point, found.normal, found.gap))
     torques = np.zeros((len(order), 3))
     torques[rows.rolling.contact] = flat[rows.rolling.places()]
-    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key[order], contacts, *what, torques[order])
+    torques = torques.take(order, axis=0)
+    return RowImpulses(impulse[: rows.joint_slices].copy(), found.key[order], contacts, *what, torques)
 
 
 def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows, turned: bool = False) -> np.ndarray:
@@ -196,8 +198,9 @@ def warm_impulses(device: Device, kept: RowImpulses, rows: StepRows, turned: boo
             then, now = (kept.contact_normal[place], kept.contacts[place]), (rows.contacts.normal, rows.contact_index)
             device.contacts.turn_impulses(known, *then, *now, impulse.reshape(-1))
         else:
+            index, before = rows.contact_index[known], kept.contacts.take(place[known], axis=0)
             for c in range(3):
-                impulse.reshape(-1)[rows.contact_index[known] + c * LANES] = kept.contacts[place[known], c]
+                impulse.reshape(-1)[index + c * LANES] = before[:, c]
         own = known[rows.rolling.contact]
         impulse.reshape(-1)[rows.rolling.places()[own]] = kept.contact_torque[place[rows.rolling.contact[own]]]
     return impulse

@@ -46,6 +46,16 @@ PRODUCTS_OF_SHEETS, PRODUCTS = 12, 24
 FORCING = 0.01
 
 
+class TouchingCriterion(StepCriterion):
+    """Of steps that touch, which are never said to have converged: beside their motion without what elements store in
+    it, which would take a product."""
+
+    def scale(self, u: np.ndarray) -> float:
+        """Twice the kinetic energy [J] of the motion in this step."""
+        mass, free = self.potential.mass, self.system.free
+        return self.kick + self.square(mass, free * (u - self.before)) + ROUNDING * self.square(mass, u)
+
+
 class BoundedSolver(NewtonSolver):
     """A few iterations, with contacts as foreseen."""
 
@@ -79,13 +89,15 @@ class BoundedSolver(NewtonSolver):
         """The velocities of a step, impulses, and what it took."""
         potential = self._potential(problem)
         kick = potential.predicted - problem.state.velocity_triples()
-        criterion = StepCriterion(potential, self.system, problem.before, kick)
-        if not len(problem.rows.contacts):
+        touches = bool(len(problem.rows.contacts))
+        kind = TouchingCriterion if touches else StepCriterion
+        criterion = kind(potential, self.system, problem.before, kick)
+        if not touches:
             start = self._start(potential, self._warm(problem, potential.predicted), above=0.0)
             point, info = self._iterate(potential, start, criterion)
         else:
             point, info = self._touching(potential, criterion)
-        info.converged = info.residual <= self.options.tolerance and not len(problem.rows.contacts)
+        info.converged = info.residual <= self.options.tolerance and not touches
         return self._solution(problem, potential, point.u, info)
 
     def _touching(self, potential: Increment, criterion: StepCriterion) -> tuple[Point, Info]:
