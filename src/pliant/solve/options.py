@@ -89,14 +89,14 @@ class Bounded(Checked):
     """Steps with a bound on what they cost, for real time: of soft bodies and sheets, or of rigid bodies that touch.
 
     iterations: linear systems of a step, each with the elements as they lie then; products: most products with their
-    matrices in a step, by conjugate gradients; None: 12 of sheets alone, else 24. sweeps: of rigid bodies, passes over all contacts in a step, forth and
-    back, which begin with the impulses of the last one; where few bodies touch, up to ten times as many. Contacts are
-    those foreseen at the start of a step, and looked for once; what would pass through something on its way is held
-    back (`info.held`). No step is taken again in parts. A step solves the same equations as one of Newton's method, but
-    is as near to their answer as its cost allows: `info.converged` is false while anything touches, and
-    `info.imbalance` says how near. It leaves no more energy than there was and outer forces gave, but what lifts bodies
-    that overlap and what is prescribed gives. Joints, rods, and soft and freely moving rigid bodies together it does
-    not take.
+    matrices in a step, by conjugate gradients; None: 12 of sheets alone, else 24. sweeps: of rigid bodies, passes over
+    all contacts in a step, forth and back, which begin with the impulses of the last one; where few bodies touch, up to
+    ten times as many. Contacts are those foreseen at the start of a step, and looked for once; what would pass through
+    something on its way is held back (`info.held`). No step is taken again in parts. A step solves the same equations
+    as one of Newton's method, but is as near to their answer as its cost allows: `info.converged` is false while
+    anything touches, and `info.imbalance` says how near. It leaves no more energy than there was and outer forces gave,
+    but what lifts bodies that overlap and what is prescribed gives. Joints, rods, and soft and freely moving rigid
+    bodies together it does not take.
     """
 
     iterations: int = 1
