@@ -251,18 +251,20 @@ def formula(function):
     return compiled(function, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 
 
-def kernel(function=None, *, parallel: bool = False):
+def kernel(function=None, *, parallel: bool = False, ordered: bool = False):
     """Compile a loop over arrays, cached on disk in the `cache_folder` of its module."""
 
     def decorate(python_function):
-        return kernel_in(cache_folder(python_function.__module__), python_function, parallel=parallel)
+        return kernel_in(cache_folder(python_function.__module__), python_function, parallel=parallel, ordered=ordered)
 
     return decorate if function is None else decorate(function)
 
 
-def kernel_in(folder: Path, function, *, parallel: bool = True):
-    """Compile a loop over arrays, cached on disk in a folder of its own."""
-    options = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": False, "nogil": True, "parallel": parallel}
+def kernel_in(folder: Path, function, *, parallel: bool = True, ordered: bool = False):
+    """Compile a loop over arrays, cached on disk in a folder of its own; ordered: sums are taken as they are written,
+    so that no loop over what is summed becomes vectors of numbers gathered from all over."""
+    fast = FASTMATH - {"reassoc"} if ordered else FASTMATH
+    options = {"fastmath": fast, "error_model": "numpy", "forceinline": False, "nogil": True, "parallel": parallel}
     dispatcher = compiled(function, **options)
     dispatcher.keep_in(str(folder))
     return dispatcher

@@ -5,6 +5,8 @@ import numpy as np
 from pliant.jit import formula
 
 LANES = 16
+# Groups of a chunk.
+CHUNK = 4
 
 
 def group_count(count: int) -> int:
@@ -25,6 +27,24 @@ def to_lanes(values: np.ndarray, fill=0) -> np.ndarray:
 def from_lanes(values: np.ndarray, count: int) -> np.ndarray:
     """(groups, c, LANES) -> (count, c)."""
     return values.transpose(0, 2, 1).reshape(-1, values.shape[1])[:count]
+
+
+@formula
+def chunks(groups):
+    """How many chunks so many groups are: what a thread does at a time, with room that it makes once."""
+    return (groups + CHUNK - 1) // CHUNK
+
+
+@formula
+def first_of(chunk):
+    """The first group of a chunk."""
+    return np.int64(chunk) * CHUNK
+
+
+@formula
+def last_of(chunk, groups):
+    """One past its last group."""
+    return min(np.int64(chunk) * CHUNK + CHUNK, groups)
 
 
 @formula

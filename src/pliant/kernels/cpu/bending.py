@@ -11,10 +11,10 @@ import numpy as np
 from numba import prange
 
 from pliant.formulas.cloth import fold_slope, fold_turn
-from pliant.formulas.matrix3 import add, scale, subtract
+from pliant.formulas.matrix3 import add, dot, scale, subtract
 from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.cpu.folding import add_turning, far_point, gather_nodes_of
-from pliant.kernels.lanes import LANES, load3, load6, store3, store_group
+from pliant.kernels.lanes import LANES, chunks, first_of, last_of, load3, load6, store3, store_group
 from pliant.kernels.sheets import BENDING_DATA
 
 NODES, ANGLES = 6, 3
@@ -61,45 +61,56 @@ def _torque(k, e):
 
 
 @formula
-def _add3(out, first, lane, s, v):
-    out[0, first, lane] += s * v[0]
-    out[0, first + 1, lane] += s * v[1]
-    out[0, first + 2, lane] += s * v[2]
+def _slope(frames, group, a, k, lane):
+    """Gradient k of turn a: at nodes a, p, q and 3 + a."""
+    return load3(frames, group, FIRST_SLOPE + 12 * a + 3 * k, lane)
 
 
-@kernel
-def _spread(frames, group, torque, out):
-    """Adds torques (1, 3, LANES) of the angles to forces (1, 18, LANES) of the nodes."""
-    for a in range(ANGLES):
-        first = FIRST_SLOPE + 12 * a
-        for k in range(4):
-            node = (a + k) % 3 if k < 3 else 3 + a
-            for lane in range(LANES):
-                _add3(out, 3 * node, lane, torque[0, a, lane], load3(frames, group, first + 3 * k, lane))
+@formula
+def _rate(frames, group, a, lane, apex, start, end, far):
+    """Rate of turn a, at whose nodes there are such velocities."""
+    own = dot(_slope(frames, group, a, 0, lane), apex) + dot(_slope(frames, group, a, 1, lane), start)
+    return own + dot(_slope(frames, group, a, 2, lane), end) + dot(_slope(frames, group, a, 3, lane), far)
 
 
-@kernel
-def _rates(frames, group, v, out):
-    """Rates (1, 3, LANES) of the angles of a group whose nodes move by v (1, 18, LANES)."""
-    for a in range(ANGLES):
-        first = FIRST_SLOPE + 12 * a
-        for lane in range(LANES):
-            out[0, a, lane] = 0.0
-        for k in range(4):
-            node = (a + k) % 3 if k < 3 else 3 + a
-            for c in range(3):
-                for lane in range(LANES):
-                    out[0, a, lane] += frames[group, first + 3 * k + c, lane] * v[0, 3 * node + c, lane]
+@formula
+def _rates(frames, group, v, lane):
+    """Rates of the three turns of a group whose nodes move by v (1, 18, LANES)."""
+    n0, n1, n2 = load3(v, 0, 0, lane), load3(v, 0, 3, lane), load3(v, 0, 6, lane)
+    f0, f1, f2 = load3(v, 0, 9, lane), load3(v, 0, 12, lane), load3(v, 0, 15, lane)
+    first, second = _rate(frames, group, 0, lane, n0, n1, n2, f0), _rate(frames, group, 1, lane, n1, n2, n0, f1)
+    return first, second, _rate(frames, group, 2, lane, n2, n0, n1, f2)
+
+
+@formula
+def _pull(frames, group, t, lane, k0, k1, k2):
+    """What torques t of the turns do at a node at which these have gradients k0, k1 and k2."""
+    first = scale(t[0], _slope(frames, group, 0, k0, lane))
+    return add(
+        add(first, scale(t[1], _slope(frames, group, 1, k1, lane))), scale(t[2], _slope(frames, group, 2, k2, lane))
+    )
+
+
+@formula
+def _store_pulls(frames, group, t, lane, out):
+    """Forces of the nodes by torques t of the turns into out (1, 18, LANES)."""
+    store3(out, 0, 0, lane, _pull(frames, group, t, lane, 0, 2, 1))
+    store3(out, 0, 3, lane, _pull(frames, group, t, lane, 1, 0, 2))
+    store3(out, 0, 6, lane, _pull(frames, group, t, lane, 2, 1, 0))
+    store3(out, 0, 9, lane, scale(t[0], _slope(frames, group, 0, 3, lane)))
+    store3(out, 0, 12, lane, scale(t[1], _slope(frames, group, 1, 3, lane)))
+    store3(out, 0, 15, lane, scale(t[2], _slope(frames, group, 2, 3, lane)))
 
 
 @parallel_kernel
 def fold_frames(x, nodes, present, offset, rest, frames_out):
     """Frames (groups, 42, LANES) at positions x (n, 3); torques are left at zero."""
-    for group in prange(nodes.shape[0]):
+    for chunk in prange(chunks(nodes.shape[0])):
         d, out = np.empty((1, 3 * NODES, LANES)), np.zeros((1, BENDING_DATA, LANES))
-        gather_nodes_of(x, nodes, group, d)
-        _fold(d, present, offset, rest, group, out)
-        store_group(out, group, frames_out)
+        for group in range(first_of(chunk), last_of(chunk, nodes.shape[0])):
+            gather_nodes_of(x, nodes, group, d)
+            _fold(d, present, offset, rest, group, out)
+            store_group(out, group, frames_out)
 
 
 @kernel
@@ -133,51 +144,52 @@ def evaluate_bending(
     the energy 1/2 f K f - f S e_p + 1/2 e_p C e_p, with plastic (groups, 6, LANES) and strain (groups, 3, LANES) the
     moduli C of the surface strain: C00 = C11, C01, C22; plastic has no groups where nothing flows.
     """
-    for group in prange(nodes.shape[0]):
+    for chunk in prange(chunks(nodes.shape[0])):
         d, out = np.empty((1, 3 * NODES, LANES)), np.empty((1, BENDING_DATA, LANES))
-        torque, force = np.empty((1, ANGLES, LANES)), np.zeros((1, 3 * NODES, LANES))
-        gather_nodes_of(x, nodes, group, d)
-        _fold(d, present, offset, rest, group, out)
-        energy = 0.0
-        for lane in range(LANES):
-            turn = load3(out, 0, 0, lane)
-            t = _torque(load6(stiffness, group, lane), turn)
-            energy += 0.5 * (t[0] * turn[0] + t[1] * turn[1] + t[2] * turn[2])
-            store3(torque, 0, 0, lane, t)
-        if plastic.shape[0] > 0:
-            energy += _yielded(shape, strain, plastic, group, out, torque)
-        energy_out[group] = energy
-        _spread(out, 0, torque, force)
-        for k in range(min(ANGLES, frames_out.shape[1])):
+        torque, force = np.empty((1, ANGLES, LANES)), np.empty((1, 3 * NODES, LANES))
+        for group in range(first_of(chunk), last_of(chunk, nodes.shape[0])):
+            gather_nodes_of(x, nodes, group, d)
+            _fold(d, present, offset, rest, group, out)
+            energy = 0.0
             for lane in range(LANES):
-                frames_out[group, k, lane] = out[0, k, lane]
-        for k in range(ANGLES, min(2 * ANGLES, frames_out.shape[1])):
+                turn = load3(out, 0, 0, lane)
+                t = _torque(load6(stiffness, group, lane), turn)
+                energy += 0.5 * (t[0] * turn[0] + t[1] * turn[1] + t[2] * turn[2])
+                store3(torque, 0, 0, lane, t)
+            if plastic.shape[0] > 0:
+                energy += _yielded(shape, strain, plastic, group, out, torque)
+            energy_out[group] = energy
             for lane in range(LANES):
-                frames_out[group, k, lane] = torque[0, k - ANGLES, lane]
-        for k in range(2 * ANGLES, frames_out.shape[1]):
-            for lane in range(LANES):
-                frames_out[group, k, lane] = out[0, k, lane]
-        store_group(force, group, slots_out)
+                _store_pulls(out, 0, load3(torque, 0, 0, lane), lane, force)
+            for k in range(min(ANGLES, frames_out.shape[1])):
+                for lane in range(LANES):
+                    frames_out[group, k, lane] = out[0, k, lane]
+            for k in range(ANGLES, min(2 * ANGLES, frames_out.shape[1])):
+                for lane in range(LANES):
+                    frames_out[group, k, lane] = torque[0, k - ANGLES, lane]
+            for k in range(2 * ANGLES, frames_out.shape[1]):
+                for lane in range(LANES):
+                    frames_out[group, k, lane] = out[0, k, lane]
+            store_group(force, group, slots_out)
 
 
 @parallel_kernel
 def damp_bending(v, nodes, frames, stiffness, weight, energy_out, slots_inout):
     """Adds the viscous forces weight (groups, LANES) times J^T K J v in given frames; energies: half of the power."""
-    for group in prange(nodes.shape[0]):
-        d, rate = np.empty((1, 3 * NODES, LANES)), np.empty((1, ANGLES, LANES))
-        force, power = np.zeros((1, 3 * NODES, LANES)), 0.0
-        gather_nodes_of(v, nodes, group, d)
-        _rates(frames, group, d, rate)
-        for lane in range(LANES):
-            r, w = load3(rate, 0, 0, lane), weight[group, lane]
-            t = scale(w, _torque(load6(stiffness, group, lane), r))
-            power += 0.5 * (t[0] * r[0] + t[1] * r[1] + t[2] * r[2])
-            store3(rate, 0, 0, lane, t)
-        energy_out[group] = power
-        _spread(frames, group, rate, force)
-        for k in range(3 * NODES):
+    for chunk in prange(chunks(nodes.shape[0])):
+        d, force = np.empty((1, 3 * NODES, LANES)), np.empty((1, 3 * NODES, LANES))
+        for group in range(first_of(chunk), last_of(chunk, nodes.shape[0])):
+            power = 0.0
+            gather_nodes_of(v, nodes, group, d)
             for lane in range(LANES):
-                slots_inout[group, k, lane] += force[0, k, lane]
+                r = _rates(frames, group, d, lane)
+                t = scale(weight[group, lane], _torque(load6(stiffness, group, lane), r))
+                power += 0.5 * dot(t, r)
+                _store_pulls(frames, group, t, lane, force)
+            energy_out[group] = power
+            for k in range(3 * NODES):
+                for lane in range(LANES):
+                    slots_inout[group, k, lane] += force[0, k, lane]
 
 
 @parallel_kernel
@@ -301,20 +313,21 @@ def bending_stiffness(data, exact, x, nodes, present, offset, rest, frames, weig
 def bending_products(data, places, x, slots_out):
     """Slots (groups, 18, LANES) of the stiffness times x, flat; data and places as in BendingProducts."""
     for group in prange(places.shape[0]):
-        d, rate = np.empty((1, 3 * NODES, LANES)), np.empty((1, ANGLES, LANES))
-        force = np.zeros((1, 3 * NODES, LANES))
+        d, force = np.empty((1, 3 * NODES, LANES)), np.empty((1, 3 * NODES, LANES))
         for lane in range(LANES):
             for i in range(NODES):
                 for c in range(3):
                     d[0, 3 * i + c, lane] = x[places[group, i, lane] + c * LANES]
-        for term in range(data.shape[0]):
-            _rates(data[term], group, d, rate)
-            for lane in range(LANES):
-                store3(rate, 0, 0, lane, _torque(load6(data[term], group, lane), load3(rate, 0, 0, lane)))
-            _spread(data[term], group, rate, force)
         for k in range(3 * NODES):
             for lane in range(LANES):
-                slots_out[group, k, lane] = force[0, k, lane]
+                slots_out[group, k, lane] = 0.0
+        for term in range(data.shape[0]):
+            for lane in range(LANES):
+                t = _torque(load6(data[term], group, lane), _rates(data[term], group, d, lane))
+                _store_pulls(data[term], group, t, lane, force)
+            for k in range(3 * NODES):
+                for lane in range(LANES):
+                    slots_out[group, k, lane] += force[0, k, lane]
 
 
 @kernel

@@ -17,7 +17,7 @@ from pliant.formulas.cloth import (
 )
 from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, scale
 from pliant.jit import formula, kernel, kernel_in, parallel_kernel
-from pliant.kernels.lanes import LANES, load3, load9, load9_from, store3, store9
+from pliant.kernels.lanes import LANES, chunks, first_of, last_of, load3, load9, load9_from, store3, store9
 from pliant.kernels.sheets import TRIANGLE_DATA, sheet_curvature, sheet_stress
 
 
@@ -152,22 +152,34 @@ def triangle_stresses(law, first, last, frames, deformation_out, stress_out):
                     stress_out[group, 3 * r + c, lane] = q
 
 
+@formula
+def _deform_lanes(d, gradients, basis, group, out):
+    """Of one group: rotation and strain (15, LANES)."""
+    for lane in range(LANES):
+        s1, s2, u, v = _frames(d, gradients, basis, group, lane)
+        for r in range(3):
+            store3(out, 0, 3 * r, lane, multiply_vector(v, (u[3 * r], u[3 * r + 1], u[3 * r + 2])))
+        e1, e2 = s1 - 1.0, s2 - 1.0
+        normal = (e1 * v[0] * v[0] + e2 * v[1] * v[1], e1 * v[3] * v[3] + e2 * v[4] * v[4])
+        store3(out, 0, 9, lane, (normal[0], normal[1], e1 * v[6] * v[6] + e2 * v[7] * v[7]))
+        yz, xz = e1 * v[3] * v[6] + e2 * v[4] * v[7], e1 * v[0] * v[6] + e2 * v[1] * v[7]
+        store3(out, 0, 12, lane, (2 * yz, 2 * xz, 2 * (e1 * v[0] * v[3] + e2 * v[1] * v[4])))
+
+
 @parallel_kernel
 def deform_triangles(x, nodes, gradients, basis, rotation_out, strain_out):
     """Rotation (groups, 9, LANES) and strain in the plane, in the axes of the rest shape (groups, 6, LANES)."""
-    for group in prange(nodes.shape[0]):
-        d = np.empty((1, 6, LANES))
-        gather_pairs(x, nodes, group, d)
-        for lane in range(LANES):
-            s1, s2, u, v = _frames(d, gradients, basis, group, lane)
-            for r in range(3):
-                row = (u[3 * r], u[3 * r + 1], u[3 * r + 2])
-                store3(rotation_out, group, 3 * r, lane, multiply_vector(v, row))
-            e1, e2 = s1 - 1.0, s2 - 1.0
-            normal = (e1 * v[0] * v[0] + e2 * v[1] * v[1], e1 * v[3] * v[3] + e2 * v[4] * v[4])
-            store3(strain_out, group, 0, lane, (normal[0], normal[1], e1 * v[6] * v[6] + e2 * v[7] * v[7]))
-            yz, xz = e1 * v[3] * v[6] + e2 * v[4] * v[7], e1 * v[0] * v[6] + e2 * v[1] * v[7]
-            store3(strain_out, group, 3, lane, (2 * yz, 2 * xz, 2 * (e1 * v[0] * v[3] + e2 * v[1] * v[4])))
+    for chunk in prange(chunks(nodes.shape[0])):
+        d, out = np.empty((1, 6, LANES)), np.empty((1, 15, LANES))  # of its own: loops over lanes vectorise
+        for group in range(first_of(chunk), last_of(chunk, nodes.shape[0])):
+            gather_pairs(x, nodes, group, d)
+            _deform_lanes(d, gradients, basis, group, out)
+            for k in range(9):
+                for lane in range(LANES):
+                    rotation_out[group, k, lane] = out[0, k, lane]
+            for k in range(6):
+                for lane in range(LANES):
+                    strain_out[group, k, lane] = out[0, 9 + k, lane]
 
 
 @formula

@@ -8,12 +8,12 @@ of all its turns in space but for motions in its plane, which stretching resists
 import numpy as np
 from numba import prange
 
-from pliant.jit import kernel, parallel_kernel
+from pliant.jit import formula, kernel, parallel_kernel
 from pliant.kernels.cpu.linalg.sliced import multiply_slices
 from pliant.kernels.lanes import LANES
 
-# Slices that one thread takes at a time.
-CHUNK = 8
+# Slices that one thread takes at a time, and rows of a slice that a loop does.
+CHUNK, FOUR = 8, 4
 
 
 @parallel_kernel
@@ -61,26 +61,41 @@ def add_fold_diagonals(start, values, free, extra_inout):
                 extra_inout[s, 4 * c, lane] += free[s, c, lane] * values[start[s], lane]
 
 
-@kernel
+@formula
+def _add_four(free, at, total, out):
+    """out += free total for four numbers from `at` on."""
+    out[at] += free[at] * total[0]
+    out[at + 1] += free[at + 1] * total[1]
+    out[at + 2] += free[at + 2] * total[2]
+    out[at + 3] += free[at + 3] * total[3]
+
+
+@kernel(ordered=True)
 def _add_slices(first, last, start, column, values, free, flat, out):
-    """out += S x for slices first..last of flat vectors; free is 0 where a component is prescribed."""
-    total = np.empty((3, LANES), values.dtype)
-    second, third = flat[LANES:], flat[2 * LANES :]
+    """out += S x for slices first..last of flat vectors; free is 0 where a component is prescribed.
+
+    Four rows at a time, number by number: there is little to do with what is read from all over, and vectors would
+    have to be gathered."""
+    second, third, none = flat[LANES:], flat[2 * LANES :], values.dtype.type(0)
     for s in range(first, last):
-        for r in range(3):
-            for lane in range(LANES):
-                total[r, lane] = 0
-        for e in range(start[s], start[s + 1]):
-            for lane in range(LANES):
-                offset = np.uint32(column[e, lane])  # of which the compiler knows that it counts from the start
-                w = values[e, lane]
-                total[0, lane] += w * flat[offset]
-                total[1, lane] += w * second[offset]
-                total[2, lane] += w * third[offset]
-        for r in range(3):
-            for lane in range(LANES):
-                at = 3 * LANES * s + r * LANES + lane
-                out[at] += free[at] * total[r, lane]
+        for lane in range(0, LANES, FOUR):
+            x0, x1, x2, x3 = none, none, none, none
+            y0, y1, y2, y3 = none, none, none, none
+            z0, z1, z2, z3 = none, none, none, none
+            for e in range(start[s], start[s + 1]):
+                # of offsets without a sign the compiler knows that they count from the start
+                i, w = np.uint32(column[e, lane]), values[e, lane]
+                x0, y0, z0 = x0 + w * flat[i], y0 + w * second[i], z0 + w * third[i]
+                i, w = np.uint32(column[e, lane + 1]), values[e, lane + 1]
+                x1, y1, z1 = x1 + w * flat[i], y1 + w * second[i], z1 + w * third[i]
+                i, w = np.uint32(column[e, lane + 2]), values[e, lane + 2]
+                x2, y2, z2 = x2 + w * flat[i], y2 + w * second[i], z2 + w * third[i]
+                i, w = np.uint32(column[e, lane + 3]), values[e, lane + 3]
+                x3, y3, z3 = x3 + w * flat[i], y3 + w * second[i], z3 + w * third[i]
+            at = 3 * LANES * s + lane
+            _add_four(free, at, (x0, x1, x2, x3), out)
+            _add_four(free, at + LANES, (y0, y1, y2, y3), out)
+            _add_four(free, at + 2 * LANES, (z0, z1, z2, z3), out)
 
 
 @parallel_kernel
