@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.collide.rod_arms import RodArms
 from pliant.elements.potential import ElementPotential
 from pliant.model.build import build
 from pliant.rotations import multiply_quaternions, rotation_matrix
@@ -333,3 +334,57 @@ def test_kinks_that_contacts_cannot_follow_are_named():
 def test_tubes_need_a_hole():
     with pytest.raises(pl.SceneError, match="inner radius"):
         pl.Section.tube(0.1, 0.2)
+
+
+@pytest.mark.parametrize("solver", [pl.Newton(), pl.Mixed()])
+def test_a_stretched_rod_has_no_holes(solver):
+    """A ball that falls on a band pulled to 2.5 times its length, midway between two of its points, which are twenty
+    radii apart, does not fall through, though the pieces on which it lies turn with the frames of the points."""
+    scene, radius, segments, stretch = pl.Scene(), 0.006, 10, 2.5
+    rubber = pl.Material.linear(1e6, 0.3, 1000, damping=1e-3)
+    band = scene.add_rod([(-0.25, 0, 0), (0.25, 0, 0)], rubber, radius=radius, segments=segments)
+    pull = 0.25 * (stretch - 1) / 0.25
+    for end, sign in ((0, -1), (1, 1)):
+        over = pl.Keyframes([0, 0.25, 0.2501], [(sign * pull, 0, 0), (sign * pull, 0, 0), (0, 0, 0)])
+        band.clamp(end, velocity=over)
+    ball = scene.add_rigid(pl.Sphere(0.01), mass=0.02, position=(0.0625, 0, 3), friction=0.8)
+    sim = scene.simulate(1 / 200, solver=solver).step(52)
+    assert sim.rod(band).stretch.min() > 2.4
+    points = sim.rod(band).points
+    x = np.sort(points[:, 0])[5:7].mean()
+    sim.set_pose(ball, (x, 0, points[:, 2].mean() + 0.03))
+    sim.set_twist(ball, (0, 0, 0))
+    for _ in range(60):
+        sim.step()
+        points = sim.rod(band).points
+        beside = points[np.argsort(np.abs(points[:, 0] - sim.pose(ball)[0][0]))[:2]]
+        assert sim.info.converged
+        assert sim.pose(ball)[0][2] > beside[:, 2].mean() + 0.3 * (radius + 0.01)
+
+
+def test_pieces_of_rods_meet_where_tangents_do():
+    """Arms of two points, whose frames turn away from their segment by 40 degrees each, end at one place; of a stretched
+    segment they are longer, of a straight one that keeps its length as they were; what turns further is named."""
+    far, rest, arm = np.array([[0, 1], [0, 1]]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0, 1.0], [1.0, 0]])
+    arms = RodArms(np.array([0, 1]), far, rest, arm)
+    place, straight = np.array([[0, 0, 0], [0, 0, 2.0]]), np.array([[0, 0, 1.0], [0, 0, 1.0]])
+    assert arms.at(place, straight) is None
+    np.testing.assert_allclose(arms.at(1.5 * place, straight), 1.5 * arm)
+    turn = np.radians(40)
+    third = np.array([[np.sin(turn), 0, np.cos(turn)], [-np.sin(turn), 0, np.cos(turn)]])
+    found = arms.at(place, third)
+    np.testing.assert_allclose(place[0] + found[0, 1] * third[0], place[1] - found[1, 0] * third[1])
+    assert not len(arms.open_at(place, third))
+    third[1] = (-np.sin(1.1), 0, np.cos(1.1))  # 63 degrees
+    assert arms.open_at(place, third).tolist() == [1]
+
+
+def test_a_rod_that_turns_too_sharply_is_named_once():
+    scene = pl.Scene(gravity=(0, 0, 0))
+    rod = scene.add_rod([(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0)], pl.Material.linear(1e6, 0.3, 1000), radius=0.005)
+    rod.clamp(0, angular_velocity=(0, 4, 0))
+    rod.clamp(2, angular_velocity=(0, -4, 0))
+    sim = scene.simulate(1 / 50)
+    with pytest.warns(UserWarning, match="rod 'rod0' turns by more than 60 degrees between point") as told:
+        sim.step(20)
+    assert len([each for each in told if "60 degrees" in str(each.message)]) == 1

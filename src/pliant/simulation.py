@@ -12,7 +12,7 @@ from pliant.errors import DeviceError, SceneError, about
 from pliant.jit import check_threads
 from pliant.meshes import TriMesh
 from pliant.model.build import build
-from pliant.model.overlaps import crossing_pairs, warn_of_crossings
+from pliant.model.overlaps import crossing_pairs, warn_of_crossings, warn_of_gaps
 from pliant.model.wrenches import joint_wrench
 from pliant.readers import contacts as touching
 from pliant.readers import joints, reactions
@@ -85,6 +85,7 @@ class Simulation(FieldReaders):
         if not getattr(self.working_solver, "threaded", True):
             self.thread_choice = Untouched()
         collect_beforehand()
+        self._open_rods: set[str] = set()  # rods of which it was said that their pieces do not meet
         self.info, self._stepping = None, Lock()
 
     def __setattr__(self, name: str, value) -> None:
@@ -113,6 +114,7 @@ class Simulation(FieldReaders):
                 check_state(self.model, state)
                 self.state, self.info = state, info
             warn_of_crossings(self.model, before, self.state)
+            warn_of_gaps(self.model, self.state, self._open_rods)
         return self
 
     def __reduce__(self):

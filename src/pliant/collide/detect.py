@@ -1,6 +1,7 @@
 """From positions to contacts, and how far things may go before they meet."""
 
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from pliant.collide.certificates import Certificates
 from pliant.collide.contacts import FEATURE_BITS, Contacts, joined, no_contacts
 from pliant.collide.meshed import Meshed
 from pliant.collide.mixed import Mixed
+from pliant.collide.rod_arms import RodArms
 from pliant.collide.solids import Solids
 from pliant.collide.things import Things
 from pliant.kernels.shapes import PLANE
@@ -26,7 +28,7 @@ class Colliders:
 
     meshed is None where there are no surfaces, mixed where no surface may touch a solid. slack (t,) [m]: gaps of
     things below which contacts count however slow. acceleration [m/s2]: of free fall. longest_reach: of surfaces, at
-    most, in parts of their edges. spare: see `Mixed.contacts`.
+    most, in parts of their edges. spare: see `Mixed.contacts`. arms: of points of rods.
     """
 
     things: Things
@@ -37,6 +39,7 @@ class Colliders:
     acceleration: float
     longest_reach: float = LONGEST_REACH
     spare: float = 0.0
+    arms: RodArms | None = None
 
     def __post_init__(self):
         self.certificates = Certificates(self.meshed) if self.meshed and self.meshed.surfaces.allowed.any() else None
@@ -53,6 +56,19 @@ class Colliders:
         meshed = self.meshed.without(pairs)
         mixed = self.mixed.with_surfaces(meshed) if self.mixed else None
         return replace(self, meshed=meshed, mixed=mixed)
+
+    def stretched(self, state) -> "Colliders":
+        """The same with pieces of rods that reach as far as their segments ask for at a state."""
+        if self.arms is None:
+            return self
+        arms = self.arms.at(state.body_position, self.solids.placed(state).frame[:, 2::3])
+        if arms is None:
+            return self
+        other = copy(self)
+        other.solids = self.solids.with_arms(self.arms.body, arms)
+        other.mixed = self.mixed and self.mixed.with_solids(other.solids)
+        other._last = None
+        return other
 
     @property
     def any(self) -> bool:

@@ -1,5 +1,7 @@
 """Surfaces against convex solids: nodes by signed distances, triangles and their sides by closest points."""
 
+from copy import copy
+
 import numpy as np
 
 from pliant.collide.contacts import (
@@ -50,6 +52,12 @@ class Mixed:
     def with_surfaces(self, meshed: Meshed) -> "Mixed":
         """The same with other surfaces."""
         return Mixed(meshed, self.solids, self.loose)
+
+    def with_solids(self, solids: Solids) -> "Mixed":
+        """The same with solids that are others in their sizes alone."""
+        other = copy(self)
+        other.solids = solids
+        return other
 
     def contacts(
         self, placed: Placed, x: np.ndarray, reach: np.ndarray, body_reach: np.ndarray, spare: float

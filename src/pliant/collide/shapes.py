@@ -35,17 +35,18 @@ def parameters(shape) -> tuple[float, float, float]:
 
 def bounding_radius(shape, centre: np.ndarray) -> float:
     """Radius [m] about the centre of mass (in the shape's frame) that holds the whole shape; infinite for a plane."""
+    off = float(np.linalg.norm(centre))
     match shape:
         case Plane():
             return np.inf
         case Sphere():
-            return shape.radius
+            return shape.radius + off
         case Box():
-            return float(np.linalg.norm(shape.size)) / 2
+            return float(np.linalg.norm(shape.size)) / 2 + off
         case Capsule():
-            return shape.length / 2 + shape.radius
+            return shape.length / 2 + shape.radius + off
         case Cylinder():
-            return float(np.hypot(shape.length / 2, shape.radius))
+            return float(np.hypot(shape.length / 2, shape.radius)) + off
         case Cone():
             return float(max(np.hypot(shape.radius, shape.length / 2 + centre[2]), shape.length / 2 - centre[2]))
         case _:

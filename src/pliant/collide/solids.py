@@ -1,5 +1,6 @@
 """The convex rigid bodies of a scene: boxes around them, pairs that may meet, contacts, and how far they may go."""
 
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,6 +83,20 @@ class Solids:
         held = np.where(sphere, self.parameter[:, 0], np.where(box, self.parameter[:, :3].min(axis=1), 0.0))
         self.inner = np.maximum(held - off, 0.0)
         self.lever = np.where(sphere, off, np.where(np.isinf(self.radius), 0.0, self.radius))
+
+    def with_arms(self, bodies: np.ndarray, arms: np.ndarray) -> "Solids":
+        """The same, but that bodies (k,), pieces of rods, reach so far (k, 2) [m] back and forth along their third axes
+        from their centres."""
+        other, half = copy(self), 0.5 * (arms[:, 0] + arms[:, 1])
+        other.parameter, other.centre, other.radius = self.parameter.copy(), self.centre.copy(), self.radius.copy()
+        box = self.code[bodies] == BOX
+        other.parameter[bodies, np.where(box, 2, 1)] = half
+        other.centre[bodies, 2] = off = 0.5 * (arms[:, 0] - arms[:, 1])
+        wide = self.parameter[bodies, 0]
+        corner = np.sqrt(wide * wide + self.parameter[bodies, 1] ** 2 + half * half)
+        other.radius[bodies] = np.abs(off) + np.where(box, corner, half + wide)
+        other._measure_balls()
+        return other
 
     @property
     def shapes(self) -> tuple:

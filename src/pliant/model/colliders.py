@@ -8,6 +8,7 @@ from pliant.collide.detect import SLACK, Colliders
 from pliant.collide.hull import build_hulls, sharp_margin
 from pliant.collide.meshed import Meshed
 from pliant.collide.mixed import Mixed
+from pliant.collide.rod_arms import RodArms
 from pliant.collide.shapes import code_of, hull_points, parameters
 from pliant.collide.solids import Solids
 from pliant.collide.surface_contacts import Surfaces
@@ -18,6 +19,7 @@ from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
 from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
+from pliant.scene.rod_shapes import point_arms, segments_around
 from pliant.scene.scene import Scene
 from pliant.scene.shapes import Mesh
 
@@ -41,7 +43,25 @@ def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies
         loose = np.concatenate([free.any(axis=1), ~bodies["immobile"][meshed.mesh_body]])
         mixed = Mixed(meshed, solids, loose)
     acceleration = float(np.linalg.norm(scene.gravity))
-    return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration)
+    return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration, arms=_rod_arms(scene, rigids))
+
+
+def _rod_arms(scene: Scene, rigids: list) -> RodArms | None:
+    """How far the pieces of rods that collide reach; None where there are none."""
+    index, rows = {id(body): i for i, body in enumerate(rigids)}, []
+    for rod in scene.rods if any(rod.collide for rod in scene.rods) else ():
+        numbers, around = [index[id(point)] for point in rod], segments_around(len(rod), rod.edges)
+        for i, own in enumerate(around if rod.collide else ()):
+            if (arms := point_arms(rod, i, own, around)) is None:
+                continue
+            ends = [rod.edges[k].sum() - i if k >= 0 else i for k in arms.segments]
+            rest = [rod.stretched * rod.lengths[k] if k >= 0 else 1.0 for k in arms.segments]
+            rows.append((numbers[i], *(numbers[end] for end in ends), *rest, *arms.lengths))
+    if not rows:
+        return None
+    table = np.array(rows, float)
+    bodies = table[:, :3].astype(np.int64)
+    return RodArms(bodies[:, 0], bodies[:, 1:], table[:, 3:5], table[:, 5:])
 
 
 def _solid_sizes(solids: Solids) -> np.ndarray:

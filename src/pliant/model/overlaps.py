@@ -122,6 +122,24 @@ def warn_of_crossings(model, before: np.ndarray, state) -> None:
         )
 
 
+def warn_of_gaps(model, state, told: set[str]) -> None:
+    """Say of rods, once of each, that they turn too sharply for the pieces with which they touch; told: their names."""
+    arms = model.colliders.arms
+    if arms is None:
+        return
+    third = model.colliders.solids.placed(state).frame[:, 2::3]
+    for body in arms.open_at(state.body_position, third).tolist():
+        rod, _, point = model.rigid_names[body].rpartition(".")
+        if rod not in told:
+            told.add(rod)
+            warnings.warn(
+                f"rod {rod!r} turns by more than 60 degrees between point {point} and the next: the pieces with which "
+                f"it touches others no longer meet there, and what is thin may pass through. Take shorter segments "
+                f"(segments=...), or pull less",
+                stacklevel=3,
+            )
+
+
 def _crossing_surfaces(model, state, exact: bool) -> dict[tuple[int, int], np.ndarray]:
     """Pairs of things whose surfaces cross, and where [m] an edge does; where not exact, those that have points in
     common as well."""

@@ -1,6 +1,7 @@
 """The geometry of rods: segments and their frames, and the shapes by which points touch others."""
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -146,24 +147,39 @@ def point_shapes(rod, around: list[list[int]]) -> list[tuple]:
     return [_point_shape(rod, i, own, around) for i, own in enumerate(around)]
 
 
-def _point_shape(rod, point: int, own: list[int], around) -> tuple:
-    frames, ends = rod.frames[own], rod.edges[own]
+class Arms(NamedTuple):
+    """How far the piece of a rod with which a point touches reaches along its third axis, which is in `frame` (3, 3):
+    the segments behind it and before it, -1 for none, and the lengths [m] of the two arms in these."""
+
+    frame: np.ndarray
+    segments: tuple[int, int]
+    lengths: tuple[float, float]
+
+
+def point_arms(rod, point: int, own: list[int], around) -> Arms | None:
+    """Those of a point with segments `own`; None for one that is a ball."""
     if len(own) > 2:
-        return Sphere(max(rod.section.extents)), frames[0], np.zeros(3)
+        return None
+    frames, ends = rod.frames[own], rod.edges[own]
     along = np.array([f[:, 2] if e[0] == point else -f[:, 2] for f, e in zip(frames, ends)])  # away from the point
-    reach = np.array([rod.stretched * rod.lengths[k] * _share(around, rod.edges[k], point) for k in own])
+    reach = [float(rod.stretched * rod.lengths[k] * _share(around, rod.edges[k], point)) for k in own]
     if len(own) == 1:
-        ahead, frame = rod.edges[own[0], 0] == point, frames[0]
-        low, high = (0.0, reach[0]) if ahead else (-reach[0], 0.0)
-    else:
-        third = along[1] - along[0]  # both arms are as near to the frame's third axis as they can be
-        k = 1 if rod.edges[own[1], 0] == point else 0
-        third = third if (k == 1) else -third
-        frame = _near(frames[k], third)
-        behind, before = (0, 1) if frame[:, 2] @ along[1] > 0 else (1, 0)
-        low, high = -reach[behind], reach[before]
-    here = np.array([0.0, 0.0, -0.5 * (low + high)])
-    return _solid(rod.section, high - low), frame, here
+        ahead = rod.edges[own[0], 0] == point
+        return Arms(frames[0], (-1, own[0]) if ahead else (own[0], -1), (0.0, reach[0]) if ahead else (reach[0], 0.0))
+    third = along[1] - along[0]  # both arms are as near to the frame's third axis as they can be
+    k = 1 if rod.edges[own[1], 0] == point else 0
+    third = third if (k == 1) else -third
+    frame = _near(frames[k], third)
+    behind, before = (0, 1) if frame[:, 2] @ along[1] > 0 else (1, 0)
+    return Arms(frame, (own[behind], own[before]), (reach[behind], reach[before]))
+
+
+def _point_shape(rod, point: int, own: list[int], around) -> tuple:
+    arms = point_arms(rod, point, own, around)
+    if arms is None:
+        return Sphere(max(rod.section.extents)), rod.frames[own[0]], np.zeros(3)
+    behind, before = arms.lengths
+    return _solid(rod.section, behind + before), arms.frame, np.array([0.0, 0.0, 0.5 * (behind - before)])
 
 
 def warn_of_kinks(rod, around: list[list[int]]) -> None:
