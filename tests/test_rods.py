@@ -363,8 +363,8 @@ def test_a_stretched_rod_has_no_holes(solver):
 
 
 def test_pieces_of_rods_meet_where_tangents_do():
-    """Arms of two points, whose frames turn away from their segment by 40 degrees each, end at one place; of a stretched
-    segment they are longer, of a straight one that keeps its length as they were; what turns further is named."""
+    """Arms of two points, whose frames turn away from their segment by 40 degrees each, end at one place; of a
+    stretched segment they are longer, of a straight one of its length as they were; what turns further is named."""
     far, rest, arm = np.array([[0, 1], [0, 1]]), np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[0, 1.0], [1.0, 0]])
     arms = RodArms(np.array([0, 1]), far, rest, arm)
     place, straight = np.array([[0, 0, 0], [0, 0, 2.0]]), np.array([[0, 0, 1.0], [0, 0, 1.0]])
