@@ -13,6 +13,7 @@ from pliant.model.colliders import build_colliders
 from pliant.model.joints import build_joints
 from pliant.model.model import Model
 from pliant.model.overlaps import check_overlaps
+from pliant.model.parting import parted
 from pliant.model.rods import build_rods, stiffness_of_bodies
 from pliant.model.soft import build_soft
 from pliant.model.state import State, first_state
@@ -69,6 +70,7 @@ def build(scene: Scene, elements_as_rows: bool = False, device: str = "cpu") -> 
         "softs": len(softs),
     }
     state = first_state(x, v, *motion, **sizes)
+    state = parted(model, state, [i for i, body in enumerate(softs) if not isinstance(body.mesh, TetMesh)])
     filled = [i for i, body in enumerate(softs) if isinstance(body.mesh, TetMesh) and body.collide]
     grounds = {
         len(softs) + i: body
