@@ -61,6 +61,10 @@ BAD_INPUT = {
     "moving plane": (lambda: pl.Scene().add_rigid(pl.Plane(), mass=1), "a plane is infinite: add it with static=True"),
     "function velocity": (lambda: ball(velocity=lambda t: (t, 0, 0)), "velocity must be 3 finite numbers"),
     "inertia shape": (lambda: ball(inertia=[1, 2]), "inertia must be one number, three moments or a symmetric 3x3"),
+    "inertia of no body": (
+        lambda: ball(inertia=[1, 1, 3]),
+        "larger than the other two together; they are [1.0, 1.0, 3.0]",
+    ),
     "inertia sign": (lambda: ball(inertia=[1, 2, -3]), "positive definite, its principal moments are [-3.0, 1.0, 2.0]"),
     "force function": (lambda: ball().force(lambda t: (t, 0)), "force at time 0 must be 3 finite numbers"),
     "force at": (lambda: ball().force((0, 0, 1), at=(1, 2)), "force at must be 3 finite numbers"),
@@ -276,3 +280,18 @@ def test_a_simulation_refuses_to_go_on_without_loads_that_came_later(change):
     change(ball, rod)
     with pytest.raises(pl.SceneError, match="the scene has changed"):
         sim.step()
+
+
+def test_both_mass_and_density_are_one_too_many():
+    with pytest.raises(pl.SceneError, match=r"either density=.* or mass=.*, got both"):
+        pl.Scene().add_rigid(pl.Sphere(1), mass=1, density=1)
+    with pytest.raises(pl.SceneError, match=r"either density=.* or mass=.*, got neither"):
+        pl.Scene().add_rigid(pl.Sphere(1))
+
+
+def test_what_is_no_solver_is_named_whatever_the_scene():
+    scene = pl.Scene()
+    scene.add_rod([(0, 0, 0), (1, 0, 0)], pl.Material.corotated(1e7, 0.3, 1000), radius=0.01)
+    for wrong in ("newton", pl.Newton):
+        with pytest.raises(pl.SceneError, match="solver must be one of pliant's"):
+            scene.simulate(1 / 60, solver=wrong)

@@ -290,7 +290,10 @@ class Rigid(Placement):
         if isinstance(self.shape, WITHOUT_MASS) and not self.static:
             raise SceneError(f"{self.shape.no_mass}: add it with static=True")
         if not self.static and (self.density is None) == (self.mass is None):
-            raise SceneError("a rigid body needs either density=... [kg/m3] or mass=... [kg] (or static=True)")
+            got = "neither" if self.mass is None else "both"
+            raise SceneError(
+                f"a rigid body needs either density=... [kg/m3] or mass=... [kg] (or static=True), got {got}"
+            )
         self.density = optional_number(self.density, "density", low=0, open_low=True)
         self.mass = optional_number(self.mass, "mass", low=0, open_low=True)
         self.inertia = None if self.inertia is None else inertia_matrix(self.inertia)

@@ -257,6 +257,10 @@ LIGHTEST, HEAVIEST = 1e-60, 1e60
 """Masses of bodies [kg]: moments of inertia may reach their squares."""
 
 
+ROUNDED = 1e-6
+"""Rounding of moments of inertia."""
+
+
 def inertia_matrix(value) -> np.ndarray:
     """A symmetric positive inertia (3, 3) [kg m2] from a matrix, three principal moments, or one number."""
     rule = "one number, three moments or a symmetric 3x3 matrix"
@@ -267,4 +271,8 @@ def inertia_matrix(value) -> np.ndarray:
     moments = np.linalg.eigvalsh(array)
     if moments[0] <= 0:
         raise SceneError(f"inertia must be positive definite, its principal moments are {moments.tolist()}")
+    if moments[2] > (moments[0] + moments[1]) * (1 + ROUNDED):
+        raise SceneError(
+            f"inertia: no body has a principal moment larger than the other two together; they are {moments.tolist()}"
+        )
     return array

@@ -13,7 +13,7 @@ from pliant.solve.mixed_kkt import refuse_beyond_kkt
 from pliant.solve.newton.bounded import BoundedSolver, refuse_beyond_bounded
 from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.newton.swept import SweptSolver
-from pliant.solve.options import Bounded, Dual, Explicit, Linear, Mixed, Newton, Xpbd
+from pliant.solve.options import SOLVERS, Bounded, Dual, Explicit, Linear, Mixed, Newton
 from pliant.solve.resident.make import make_resident
 from pliant.solve.resident.refusals import refuse_beyond_cuda
 from pliant.solve.xpbd import XpbdSolver
@@ -44,6 +44,8 @@ def make_solver(options, model, state, dtype: str):
 
 def check_solver(options, model) -> None:
     """Refuse what the solver of these options, or the device of the model, cannot honour."""
+    if not isinstance(options, tuple(SOLVERS.values())):
+        raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
     if model.device.resident:
         refuse_beyond_cuda(options, model)
     if not isinstance(options, Newton | Mixed):
@@ -61,11 +63,9 @@ def check_solver(options, model) -> None:
         _refuse_beyond_linear(options, model)
     elif isinstance(options, Explicit):
         _refuse_beyond_explicit(options, model)
-    elif isinstance(options, Xpbd):
+    else:
         _refuse_what_is_no_rows(model, "Xpbd")
         _refuse_beyond_xpbd(model)
-    else:
-        raise SceneError(f"solver must be one of pliant's, such as pliant.Newton(), got {options!r}")
 
 
 def check_precision(options, dtype: str) -> None:
