@@ -169,6 +169,17 @@ def _closing(own, g, impulse, felt):
     return count
 
 
+@formula
+def _feel(ends, g, u, felt_out):
+    """The velocities that the contacts of group g feel, of u (bodies + 1, 6): the difference of their bodies' linear
+    ones, and both angular ones, felt_out (1, 9 * LANES)."""
+    for lane in range(LANES):
+        s, t = ends[g, 0, lane], ends[g, 1, lane]
+        for c in range(3):
+            felt_out[0, c * LANES + lane] = u[s, c] - u[t, c]
+            felt_out[0, (3 + c) * LANES + lane], felt_out[0, (6 + c) * LANES + lane] = u[s, 3 + c], u[t, 3 + c]
+
+
 @kernel
 def _sweep(order, loaded, ends, own, impulse_inout, u_inout, felt, found):
     """One pass over all groups; the square of what changed, as an energy [J], and the largest speed that a normal row
@@ -177,11 +188,7 @@ def _sweep(order, loaded, ends, own, impulse_inout, u_inout, felt, found):
     moved, worst, count = 0.0, 0.0, own.shape[0]
     for turn in range(count):
         g = turn if order > 0 else count - 1 - turn
-        for lane in range(LANES):
-            s, t = ends[g, 0, lane], ends[g, 1, lane]
-            for c in range(3):
-                felt[0, c * LANES + lane] = u_inout[s, c] - u_inout[t, c]
-                felt[0, (3 + c) * LANES + lane], felt[0, (6 + c) * LANES + lane] = u_inout[s, 3 + c], u_inout[t, 3 + c]
+        _feel(ends, g, u_inout, felt)
         if g >= loaded and _closing(own, g, impulse_inout, felt) == 0.0:
             continue
         _meet(own, g, impulse_inout, felt, found)
@@ -195,6 +202,21 @@ def _sweep(order, loaded, ends, own, impulse_inout, u_inout, felt, found):
         for i in range(3 * LANES):
             impulse_inout[g, i] = found[0, NEW * LANES + i]
     return moved, worst
+
+
+@kernel
+def _lacking(ends, own, impulse, u, felt):
+    """The largest speed that a normal row lacks with velocities u (bodies + 1, 6), in parts of what is slow; felt
+    (1, 9 * LANES): room."""
+    worst = 0.0
+    for g in range(own.shape[0]):
+        _feel(ends, g, u, felt)
+        for lane in range(LANES):
+            v, w, z = _three(felt, 0, 0, lane), _three(felt, 0, 3, lane), _three(felt, 0, 6, lane)
+            lack = _one(own, g, AIM, lane) - _rate(own, g, 0, lane, v, w, z)
+            lack -= _one(own, g, SOFT, lane) * _one(impulse, g, 0, lane)
+            worst = max(worst, lack * _one(own, g, SLOW, lane))
+    return worst
 
 
 @kernel
@@ -220,9 +242,9 @@ def _go_on(momentum, before_inout, now_inout):
 
 @kernel
 def _accelerated(loaded, ends, own, least, most, tolerance, impulse_inout, u_inout):
-    """Sweeps forth and back, accelerated by momentum, until one changes no more than `tolerance` [J] and in the last
-    two no normal row lacks more than what is slow, at least and at most so many; how many, what the last one changed,
-    and the most that a row lacked in parts of what is slow."""
+    """Sweeps forth and back, accelerated by momentum, until one changes no more than `tolerance` [J] and no normal row
+    lacks more than what is slow where it leads, at least and at most so many; how many, what the last one changed, and
+    the most that a row lacked in parts of what is slow."""
     impulse_before, u_before = impulse_inout.copy(), u_inout.copy()
     felt, found = np.zeros((1, 9 * LANES)), np.zeros((1, FOUND * LANES))
     forth, lowest, age, largest = np.inf, np.inf, 1.0, MOMENTUM
@@ -231,8 +253,11 @@ def _accelerated(loaded, ends, own, least, most, tolerance, impulse_inout, u_ino
         back, before = sweeps % 2 == 1, worst
         moved, worst = _sweep(-1 if back else 1, loaded, ends, own, impulse_inout, u_inout, felt, found)
         sweeps += 1
-        # what others take from a contact that was met before them shows on the way back
         done = not moved > 0.0 or (sweeps >= least and moved <= tolerance and max(worst, before) <= 1.0)
+        # what others take from a contact that was met before them may be given back before it is met again, for ever
+        if done and worst > 0.0:
+            worst = _lacking(ends, own, impulse_inout, u_inout, felt)
+            done = worst <= 1.0
         if back and sweeps < most and not done:
             if forth + moved > RUNAWAY * lowest:
                 age, largest, lowest = 1.0, CALMER * largest, np.inf
@@ -263,7 +288,7 @@ def sweep_contacts(
 ):
     """Sweeps over contacts, forth and back, until one changes no more than `tolerance` [J] and no normal row lacks more
     than what is slow (slices, LANES) [m/s], but at least `least` and at most `most` of them; returns how many, what the
-    last one changed [J], and the most that a row lacked in parts of what is slow.
+    last one changed [J], and the most that a row lacks in parts of what is slow.
 
     impulse_inout (slices, 3, LANES); u_inout (triples, 3): velocities without impulses, then with them.
     mobility_out (slices, LANES): what normal impulses move.

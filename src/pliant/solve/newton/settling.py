@@ -1,4 +1,4 @@
-"""Steps of many rigid bodies that touch, by sweeps over their contacts alone.
+"""Steps of rigid bodies that touch, by sweeps over their contacts alone.
 
 Where sweeps are what a step needs in the end (solve.newton.sweeping), iterations of Newton's method before and between
 them cost more than they are worth. So such steps are tried without: sweeps from the impulses of the last step, then a
@@ -29,8 +29,9 @@ from pliant.solve.problem import Problem, Solution, StepRows, kept_impulses, war
 from pliant.solve.residual import residual
 
 # Change by a sweep, relative to the tolerance of a step, with which sweeps end; Newton's method, asked what it would
-# correct then, says a third of the tolerance.
-SETTLED = 0.2
+# correct then, says a third of the tolerance. And that which they aim at where few bodies move more slowly than outer
+# forces would make them in the step: what each step leaves adds up to a creep, in which stacks lean ever further.
+SETTLED, CALMLY = 0.2, 0.06
 # Fewest sweeps of a step: what rests comes to rest by them, over many steps.
 LEAST_SWEEPS = 40
 # Most sweeps before contacts are first looked for, which mostly are others where these lead; each time twice as many,
@@ -40,17 +41,18 @@ FIRST_SWEEPS, MOST_SWEEPS, MOST_ROUNDS = 80, 400, 5
 MOST_LOOKS = 24
 # Imbalance (solve.residual) that a settled step may leave.
 IMBALANCE = 0.1
-# Part of what a contact may lack before it is too deep that it may lack in the last two sweeps.
+# Part of what a contact may lack before it is too deep that it may lack where sweeps end.
 NEARLY = 0.7
 # Part of the way to where an iterate leads from which on contacts follow it all the way: those there are known.
 NEAR = 0.7
 
 
 class Settling:
-    """Steps of a model with a tolerance."""
+    """Steps of a model with a tolerance; few: its bodies are so few that sweeps cost little beside the rest of a
+    step."""
 
-    def __init__(self, model, tolerance: float):
-        self.tolerance, self.square = tolerance, model.device.linalg.triples.quadratic_diagonal
+    def __init__(self, model, tolerance: float, few: bool):
+        self.few, self.tolerance, self.square = few, tolerance, model.device.linalg.triples.quadratic_diagonal
         self.most = max(PENETRATION, OF_TOLERANCE * tolerance)
 
     @staticmethod
@@ -60,12 +62,11 @@ class Settling:
 
     def solve(self, problem: Problem, start: np.ndarray) -> Solution | None:
         """The step, if it settles; start (triples, 3): velocities to begin with."""
-        rows = problem.rows
-        if len(rows.contacts) < FEWEST or len(rows.rolling) or not self._moderate(problem):
+        if not self.takes(problem):
             return None
         info, last = Info("newton", linear="sweeps", newton_iterations=1), np.zeros_like(start)
         device, u, before, share = problem.model.device, start, None, 1.0
-        impulse = warm_impulses(device, problem.state.impulses, rows, turned=True)
+        impulse = warm_impulses(device, problem.state.impulses, problem.rows, turned=True)
         for look in range(MOST_LOOKS):
             found = self._swept(problem, impulse, u, info, min(FIRST_SWEEPS << look, MOST_SWEEPS))
             if found is None:
@@ -85,10 +86,17 @@ class Settling:
             impulse = warm_impulses(device, kept, problem.rows, turned=True)
         return None
 
-    def moves(self, problem: Problem) -> bool:
-        """Whether bodies move with more energy than outer forces would give them in the step."""
-        free = problem.model.free_triples
-        return self.square(problem.mass, free * problem.before) > self._kick(problem)
+    def takes(self, problem: Problem) -> bool:
+        """Whether a step may be tried: contacts that resist no rolling, and outer forces that move nothing far."""
+        return len(problem.rows.contacts) >= FEWEST and not len(problem.rows.rolling) and self._moderate(problem)
+
+    def rests(self, problem: Problem) -> bool:
+        """Whether bodies move no faster than by the tolerance of what outer forces would give them in the step."""
+        return self._motion(problem) <= self.tolerance**2 * self._kick(problem)
+
+    def _motion(self, problem: Problem) -> float:
+        """Twice the energy [J] of bodies before the step."""
+        return self.square(problem.mass, problem.model.free_triples * problem.before)
 
     def _kick(self, problem: Problem) -> float:
         """Twice the energy [J] that outer forces alone give in the step."""
@@ -109,6 +117,9 @@ class Settling:
         """Velocities and impulses after sweeps, and whether these settled; None where as many as there may be do not,
         or what touches is too different."""
         table, index, most = problem.rows.table, problem.rows.contact_index, (SETTLED * self.tolerance) ** 2
+        calm = self.few and self._motion(problem) <= self._kick(problem)
+        aim = (CALMLY * self.tolerance) ** 2 if calm else most
+        most = most if at_most == MOST_SWEEPS else aim
         geometry = (table.start, table.triples, table.jacobian, table.target, table.compliance, table.friction)
         inverse_mass, kernel = problem.prediction.inverse_mass, problem.model.device.sweeps.sweep_contacts
         self.mobility, slow = np.zeros(table.friction.shape), np.full(table.friction.shape, np.inf)
@@ -116,7 +127,7 @@ class Settling:
         lack = may_lack(contacts, problem.started, h, self.most * problem.model.colliders.size_of(contacts))
         slow.reshape(-1)[_places(index)] = NEARLY * lack / h
         for _ in range(MOST_ROUNDS if at_most == MOST_SWEEPS else 1):
-            enough, u = most * self._scale(problem, u), problem.prediction.u.copy()
+            enough, u = aim * self._scale(problem, u), problem.prediction.u.copy()
             counts = (LEAST_SWEEPS - info.iterations, at_most)
             numbers = (slow, inverse_mass, impulse, u, self.mobility, *counts, enough)
             sweeps, left, _ = kernel(*geometry, *numbers)

@@ -27,6 +27,8 @@ from pliant.solve.problem import Problem, Solution
 SHORTEST_START, ABOVE_REST = 0.1, 0.1
 # By what part of the last change of velocity it may differ from the one before for both to tell of the next.
 STEADILY = 0.5
+# Iterations after which bodies at rest whose impulses are known from the step before mostly are done, or take many.
+QUICKLY = 2
 # The most [rad] that a start may turn a body beyond its present motion: a weld that is a full turn off fits as well.
 LARGEST_TURN = 0.5
 
@@ -49,7 +51,8 @@ class NewtonSolver:
         self.turning = Turning(model)
         fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
         self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
-        self.settling = Settling(model, options.tolerance) if Settling.fits(model) else None
+        self.few = isinstance(self.system, DenseSystem)  # whether bodies are so few that one matrix holds all of them
+        self.settling = Settling(model, options.tolerance, self.few) if Settling.fits(model) else None
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None
         load_contacts(model)
@@ -60,34 +63,45 @@ class NewtonSolver:
             solution = self.straight.solve(problem, self._warm(problem, problem.prediction.u))
             if solution is not None:
                 return solution
-        # of few bodies, Newton's method meets contacts exactly, which stacks need; while much moves, it takes long
-        sweeps = self.settling and (not isinstance(self.system, DenseSystem) or self.settling.moves(problem))
-        if sweeps and (solution := self._settled(problem)) is not None:
+        found = self._quickly(problem)
+        if found and found.info.converged:
+            return found
+        if self.settling and (solution := self._settled(problem)) is not None:
+            solution.info.newton_iterations += found.info.newton_iterations if found else 0
             return solution
-        potential = self._potential(problem)
-        start = self._foreseen(problem, potential.predicted)
-        kick = potential.predicted - problem.state.velocity_triples()
-        criterion = StepCriterion(potential, self.system, problem.before, kick)
-        u, info = self._minimise(potential, start, criterion)
-        if self.settling and not (info.converged or sweeps) and (solution := self._settled(problem)) is not None:
-            solution.info.newton_iterations += info.newton_iterations
-            return solution
-        solution = self._solution(problem, potential, u, info)
-        if self._elements_alone(problem) and (before := self._memory(problem).get("change")) is not None:
-            solution.memory["before"] = before
-        return solution
+        return self._iterated(problem, int(self.options.max_iterations))
+
+    def _quickly(self, problem: Problem) -> Solution | None:
+        """What few iterations find where few bodies rest: they meet contacts exactly, which stacks need, or would be
+        many, as they are where bodies move, which are stepped by sweeps."""
+        settling = self.settling
+        if not (self.few and settling and settling.takes(problem) and settling.rests(problem)):
+            return None
+        most = QUICKLY if len(problem.state.impulses.contact_key) else self.system.patience - 1
+        return self._iterated(problem, min(most, int(self.options.max_iterations)))
 
     def _settled(self, problem: Problem) -> Solution | None:
         """The step by sweeps over contacts alone, if they settle it."""
         return self.settling.solve(problem, self._warm(problem, problem.prediction.u))
+
+    def _iterated(self, problem: Problem, most: int) -> Solution:
+        """The step by at most so many iterations of Newton's method."""
+        potential = self._potential(problem)
+        start = self._foreseen(problem, potential.predicted)
+        kick = potential.predicted - problem.state.velocity_triples()
+        criterion = StepCriterion(potential, self.system, problem.before, kick)
+        solution = self._solution(problem, potential, *self._minimise(potential, start, criterion, most))
+        if self._elements_alone(problem) and (before := self._memory(problem).get("change")) is not None:
+            solution.memory["before"] = before
+        return solution
 
     def balance(self, problem: Problem, motion: float) -> tuple[Solution, float]:
         """The velocities of a very long step from rest; motion: twice the energy [J] of the largest motion so far,
         which is returned as well."""
         potential = self._potential(problem)
         criterion = StaticCriterion(potential, self.system, problem.before, motion)
-        start = self._static_start(potential, problem.prediction.u)
-        solution = self._solution(problem, potential, *self._minimise(potential, start, criterion))
+        start, most = self._static_start(potential, problem.prediction.u), int(self.options.max_iterations)
+        solution = self._solution(problem, potential, *self._minimise(potential, start, criterion, most))
         return solution, max(motion, criterion.motion)
 
     def _memory(self, problem: Problem) -> dict[str, np.ndarray]:
@@ -139,10 +153,10 @@ class NewtonSolver:
         """How soft contacts are in a step."""
         return contact_softness(problem.model, problem.h, self.contacts)
 
-    def _minimise(self, potential: Increment, start: np.ndarray, criterion) -> tuple[np.ndarray, Info]:
-        options = self.options
-        start = self._start(potential, start, ABOVE_REST * options.tolerance**2 * criterion.kick)
-        return minimise(potential, self.system, start, criterion, options.tolerance, int(options.max_iterations))
+    def _minimise(self, potential: Increment, start: np.ndarray, criterion, most: int) -> tuple[np.ndarray, Info]:
+        tolerance = self.options.tolerance
+        start = self._start(potential, start, ABOVE_REST * tolerance**2 * criterion.kick)
+        return minimise(potential, self.system, start, criterion, tolerance, most)
 
     def _solution(self, problem: Problem, potential: Increment, u: np.ndarray, info: Info) -> Solution:
         """What was found, with the report completed."""
