@@ -52,11 +52,11 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
         zones = zones or Zones(problem, u)
         if look < 2 * STOPS:
             zones.join(short)
-        elif not zones.hold(meets, share):
+        elif not zones.hold(short, meets, share):
             break
         share[meets] *= found[meets] if look < STOPS else 0.0
         short = np.where(fixed | (share == 1.0)[:, None], u, zones.mean + share[:, None] * (u - zones.mean))
-        short = _out_of_solids(problem, u, short, ~zones.rests)
+        short = _out_of_solids(problem, u, short, zones.moves)
     apart = bool(np.all(found == 1.0))
     if np.all(share == 1.0):
         return replace(solution, apart=apart)

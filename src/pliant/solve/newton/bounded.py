@@ -124,8 +124,8 @@ class BoundedSolver(NewtonSolver):
         return self._not_above(potential, point, rest, most), info
 
     def _rest(self, potential: Increment, pins: np.ndarray) -> np.ndarray:
-        """Velocities (triples, 3) at rest: those prescribed, `pins`, and of what is free none or, where that costs less,
-        such that what is prescribed carries it."""
+        """Velocities (triples, 3) at rest: those prescribed, `pins`, and of what is free none or, where that costs
+        less, such that what is prescribed carries it."""
         if not np.any(pins):
             return pins
         along = carried(potential.problem)

@@ -1,7 +1,7 @@
 """Where what is prescribed carries what hangs on it: the motion without which sheets would be torn beside their pins.
 
-Velocities that are linear in places take straight surfaces to straight surfaces and, as long as they turn nothing inside
-out, let nothing pass through anything. So what cannot go its own way, or has none yet, is best off with the linear
+Velocities that are linear in places leave what is straight straight and, as long as they turn nothing inside out, let
+nothing pass through anything. So what cannot go its own way, or has none yet, is best off with the linear
 velocities that come nearest to those prescribed; pins that move as one, of which some turn, two rows of pins that come
 nearer to each other or are sheared have such ones exactly.
 """
@@ -19,8 +19,8 @@ STEEPEST = 0.5
 
 def carried(problem: Problem) -> np.ndarray:
     """Velocities (triples, 3) [m/s], linear in places, of nodes of things that hang together by touching, as near as
-    can be to those that are prescribed of them; none of things of which nothing moves as prescribed. Components that are
-    prescribed are as they are."""
+    can be to those that are prescribed of them; none of things of which nothing moves as prescribed. What is prescribed
+    goes as it is told."""
     model, n = problem.model, problem.model.node_count
     told, u = model.free[:n] == 0, problem.prediction.u
     out = np.where(model.free_triples == 0, u, 0.0)
@@ -32,11 +32,11 @@ def carried(problem: Problem) -> np.ndarray:
         for c in range(3):
             known, free = own[told[own, c]], own[~told[own, c]]
             if out[known, c].any():
-                out[free, c] = _linear(problem.state.x[known], out[known, c], problem.h, problem.state.x[free])
+                out[free, c] = linear(problem.state.x[known], out[known, c], problem.h, problem.state.x[free])
     return out
 
 
-def _linear(places: np.ndarray, values: np.ndarray, h: float, wanted: np.ndarray) -> np.ndarray:
+def linear(places: np.ndarray, values: np.ndarray, h: float, wanted: np.ndarray) -> np.ndarray:
     """Velocities (k,) at places wanted (k, 3) of the linear function, constant where nothing tells, that is nearest to
     values at places; no steeper in a step of h than turns nothing inside out."""
     centre, mean = places.mean(axis=0), values.mean()
