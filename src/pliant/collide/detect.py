@@ -159,6 +159,14 @@ class Colliders:
             self._told = [one.copy() for one in asked], proofs.may_touch(x, reach, within)
         return self._told[1]
 
+    def goes_beyond(self, state, h: float, ways: np.ndarray) -> bool:
+        """Whether nodes go further than contacts with solids were looked for at the start of a step of h [s]; ways (n,)
+        [m]."""
+        if not self.mixed:
+            return False
+        reach = 2 * h * lengths(state.v) + 2 * h * h * self.acceleration + SLACK * self.meshed.size[: len(ways)]
+        return bool(np.any(ways > reach))
+
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they
         meet something, 1 where they meet nothing; motion, turn (b, 3) [m, rad]: of the bodies between the two.

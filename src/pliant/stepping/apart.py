@@ -11,8 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pliant.collide.contacts import among
+from pliant.rotations import lengths
 from pliant.solve.coupled import things_of_nodes
-from pliant.solve.newton.touching import pushed_out, shares_before_meeting
+from pliant.solve.newton.touching import of_solids_ahead, pushed_out, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
 from pliant.stepping.bodies_apart import bodies_apart
 from pliant.stepping.gains import accounts
@@ -41,7 +43,9 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
 
 def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
     """A solution with velocities of nodes with which nothing passes through anything."""
-    model, u = problem.model, solution.u
+    model, u = problem.model, _landed(problem, solution.u)
+    if u is not solution.u:
+        solution = replace(solution, u=u, internal=None, stored=None)
     share, short, zones = np.ones(len(u)), u, None
     fixed, free = model.free_triples == 0, model.moving_triples
     for look in range(MOST_LOOKS):
@@ -58,6 +62,7 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
         short = np.where(fixed | (share == 1.0)[:, None], u, zones.mean + share[:, None] * (u - zones.mean))
         short = _out_of_solids(problem, u, short, zones.moves)
     apart = bool(np.all(found == 1.0))
+    solution.info.unsettled = not apart
     if np.all(share == 1.0):
         return replace(solution, apart=apart)
     if apart and zones.carried.any():
@@ -65,6 +70,21 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
     own = things_of_nodes(model)[share[: model.node_count] < 1.0]
     solution.info.held = sorted({model.soft_names[thing] for thing in own})
     return replace(solution, u=short, apart=apart, internal=None, stored=None)
+
+
+def _landed(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """Velocities u (triples, 3) with which nodes that go further than contacts were looked for end in no solid."""
+    model, contacts = problem.model, problem.rows.contacts
+    if not model.colliders.goes_beyond(problem.state, problem.h, problem.h * lengths(u[: model.node_count])):
+        return u
+    found, out = of_solids_ahead(problem, u), np.zeros_like(u)
+    new = np.flatnonzero((found.gap < 0.0) & (found.node[:, 0] >= 0) & ~among(found.key, contacts.key))
+    if not len(new):
+        return u
+    lack, place = -found.gap / problem.h, np.arange(len(found))
+    sides = (found.node, found.weight, found.normal, place)
+    model.device.contacts.push_out(new, *sides, lack, np.zeros_like(lack), out)
+    return u + model.free_triples * out
 
 
 def _out_of_solids(problem: Problem, u: np.ndarray, short: np.ndarray, moves: np.ndarray) -> np.ndarray:
