@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from pliant.collide.intersections import CROSSING, inside, intersections
+from pliant.collide.intersections import CROSSING, edge_to_triangle, inside, intersections
 from pliant.errors import SceneError
 from pliant.kernels.shapes import MESH
 from pliant.rotations import rotation_matrix
@@ -12,6 +12,8 @@ from pliant.scene.bodies import Rigid
 
 # Penetrations up to this part of a body's size are no overlap.
 LITTLE = 1e-3
+# Distances, in parts of edges, that rounding may leave of none: contacts and times of meeting take them for none.
+ROUNDING = 1e-12
 # Pairs that a message lists.
 MOST_LISTED = 8
 
@@ -25,6 +27,13 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
         raise SceneError(
             f"surfaces that pass through each other at the start: {_listed(model, crossing)}. Contacts cannot tell "
             f"their sides; move them apart, or let them not collide (scene.ignore_contact, self_contact=False)"
+        )
+    touching = _touching_sheets(model, state, filled)
+    if touching:
+        raise SceneError(
+            f"sheets that lie on each other without a distance at the start: {_listed(model, touching)}. Contacts "
+            f"cannot tell their sides; move them apart, merge points that are meant to be one, or let them not collide "
+            f"(scene.ignore_contact, self_contact=False)"
         )
     swallowed, buried = _swallowed(model, state, filled), _buried(model, state, grounds)
     found = model.colliders.contacts(state, 0.0) if refuse or swallowed or buried else None
@@ -42,6 +51,25 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
             f"bodies that overlap at the start: {_listed(model, places)}. Move them apart, or have them pushed "
             f"apart with Scene(overlaps='resolve')"
         )
+
+
+def _touching_sheets(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of sheets, soft bodies that are not `filled`, that may touch and have points in common, but for neighbours
+    in a mesh, as near as rounding tells; and where [m]."""
+    meshed, found = model.colliders.meshed, {}
+    sheet = np.ones(len(model.soft_names) + model.body_count, bool)
+    sheet[len(model.soft_names) :] = sheet[filled] = False
+    if meshed is None or not sheet.any() or not np.all(np.isfinite(state.x)):
+        return found
+    x, index, thing = meshed.places(state), meshed.surfaces.index, meshed.thing
+    for edge, triangle in intersections(meshed.surfaces, x, exact=False)[0]:
+        ends, corners = index.edges[edge], index.triangles[triangle]
+        pair = tuple(sorted((int(thing[ends[0]]), int(thing[corners[0]]))))
+        if pair in found or not sheet[list(pair)].all():
+            continue
+        if edge_to_triangle(meshed.surfaces, x, edge, triangle) <= ROUNDING * meshed.size[ends[0]]:
+            found[pair] = x[ends].mean(axis=0)
+    return dict(sorted(found.items()))
 
 
 def _swallowed(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
