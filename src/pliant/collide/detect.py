@@ -159,13 +159,13 @@ class Colliders:
             self._told = [one.copy() for one in asked], proofs.may_touch(x, reach, within)
         return self._told[1]
 
-    def goes_beyond(self, state, h: float, ways: np.ndarray) -> bool:
-        """Whether nodes go further than contacts with solids were looked for at the start of a step of h [s]; ways (n,)
-        [m]."""
+    def goes_beyond(self, state, h: float, u: np.ndarray) -> bool:
+        """Whether nodes with velocities u (n, 3) go further in a step of h [s] than contacts with solids, which are
+        looked for along twice the way of the velocities at its start, tell."""
         if not self.mixed:
             return False
-        reach = 2 * h * lengths(state.v) + 2 * h * h * self.acceleration + SLACK * self.meshed.size[: len(ways)]
-        return bool(np.any(ways > reach))
+        change = np.maximum(np.abs(u - state.v).max(axis=1) - 2 * h * self.acceleration, 0.0)
+        return bool(np.any(h * change > SLACK * self.meshed.size[: len(u)]))
 
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they

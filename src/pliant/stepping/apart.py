@@ -2,9 +2,9 @@
 
 What starts apart and goes straight to its end without meeting anything ends apart. Parts of surfaces that meet on their
 way go on together, with their mean velocity (the rigid zones of Provot 1997, "Collision and self-collision handling in
-cloth model dedicated to design garments"), at first as far as they may beside each other, in the end not at all. Nodes
-that meet something else stop short of it. Either may bring them into the way of others, which then join them; what
-still meets stays where it is.
+cloth model dedicated to design garments") or as the prescribed nodes among them go, at first as far as they may beside
+each other, in the end not at all. Nodes that meet something else stop short of it. Either may bring them into the way
+of others, which then join them; what still meets goes as what is prescribed carries it, and else stays where it is.
 """
 
 from dataclasses import replace
@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.collide.contacts import among
-from pliant.rotations import lengths
 from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import of_solids_ahead, pushed_out, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
@@ -73,9 +72,13 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
 
 
 def _landed(problem: Problem, u: np.ndarray) -> np.ndarray:
-    """Velocities u (triples, 3) with which nodes that go further than contacts were looked for end in no solid."""
+    """Velocities u (triples, 3) with which nodes that prescribed motion sends further than contacts were looked for
+    end in no solid."""
     model, contacts = problem.model, problem.rows.contacts
-    if not model.colliders.goes_beyond(problem.state, problem.h, problem.h * lengths(u[: model.node_count])):
+    told = (1.0 - model.free_triples) * u
+    if not told[: model.node_count].any() or not model.colliders.goes_beyond(
+        problem.state, problem.h, u[: model.node_count]
+    ):
         return u
     found, out = of_solids_ahead(problem, u), np.zeros_like(u)
     new = np.flatnonzero((found.gap < 0.0) & (found.node[:, 0] >= 0) & ~among(found.key, contacts.key))
@@ -103,9 +106,8 @@ def _no_dearer(problem: Problem, solution: Solution, short: np.ndarray, along: n
     led = np.bincount(things_of_nodes(model), along[:n].any(axis=1), len(most)) > 0
     nodes = np.concatenate([led[things_of_nodes(model)], np.zeros(len(short) - n, bool)])
     part, found = 1.0, short
-    while np.any((accounts(problem, solution.tangled, found)[2] > (1.0 + LEEWAY) * most)[led]):
+    while np.any((accounts(problem, solution.tangled, found)[2] > (1.0 + LEEWAY) * most)[led]) and part > 0.0:
         part = 0.5 * part if part > LEAST_PART else 0.0
         found = np.where(nodes[:, None], along + part * (short - along), short)
-        if part == 0.0:
-            break
+        found = _out_of_solids(problem, solution.u, found, nodes)
     return found if found is short or np.all(shares_before_meeting(problem, found) == 1.0) else short
