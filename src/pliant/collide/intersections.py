@@ -33,15 +33,6 @@ def intersections(surfaces: Surfaces, x: np.ndarray, exact: bool = True) -> tupl
     return pairs[order], answer[order]
 
 
-def edge_to_triangle(surfaces: Surfaces, x: np.ndarray, edge: int, triangle: int) -> float:
-    """The distance [m] at positions x (n, 3) of an edge and a triangle that do not cross."""
-    index = surfaces.index
-    sides = np.stack([np.full(3, edge), index.triangle_edges[triangle]], axis=1)
-    ends = np.stack([np.arange(2), np.full(2, triangle)], axis=1)
-    kinds = (ends, sides, x, index.edges[edge], index.triangles, index.edges)
-    return surfaces.kernels.surfaces.least_distance(*kinds, np.inf)
-
-
 def exact_answer(p, q, a, b, c) -> int:
     """APART, CROSSING or TOUCHING for the segment p, q and the triangle a, b, c (3) each, without rounding."""
     p, q, a, b, c = _whole_numbers((p, q, a, b, c))

@@ -4,16 +4,17 @@ import warnings
 
 import numpy as np
 
-from pliant.collide.intersections import CROSSING, edge_to_triangle, inside, intersections
+from pliant.collide.intersections import CROSSING, inside, intersections
 from pliant.errors import SceneError
+from pliant.kernels.collide import VERTEX_FACE
 from pliant.kernels.shapes import MESH
 from pliant.rotations import rotation_matrix
 from pliant.scene.bodies import Rigid
 
 # Penetrations up to this part of a body's size are no overlap.
 LITTLE = 1e-3
-# Distances, in parts of edges, that rounding may leave of none: contacts and times of meeting take them for none.
-ROUNDING = 1e-12
+# Ways, in parts of edges, by which rounding may move what is at one place.
+ROUNDING = 1e-13
 # Pairs that a message lists.
 MOST_LISTED = 8
 
@@ -55,20 +56,21 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
 
 def _touching_sheets(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
     """Pairs of sheets, soft bodies that are not `filled`, that may touch and have points in common, but for neighbours
-    in a mesh, as near as rounding tells; and where [m]."""
+    in a mesh, and where [m]: what has met before it is stirred by no more than rounding."""
     meshed, found = model.colliders.meshed, {}
     sheet = np.ones(len(model.soft_names) + model.body_count, bool)
     sheet[len(model.soft_names) :] = sheet[filled] = False
     if meshed is None or not sheet.any() or not np.all(np.isfinite(state.x)):
         return found
     x, index, thing = meshed.places(state), meshed.surfaces.index, meshed.thing
-    for edge, triangle in intersections(meshed.surfaces, x, exact=False)[0]:
-        ends, corners = index.edges[edge], index.triangles[triangle]
-        pair = tuple(sorted((int(thing[ends[0]]), int(thing[corners[0]]))))
-        if pair in found or not sheet[list(pair)].all():
-            continue
-        if edge_to_triangle(meshed.surfaces, x, edge, triangle) <= ROUNDING * meshed.size[ends[0]]:
-            found[pair] = x[ends].mean(axis=0)
+    little = ROUNDING * meshed.size
+    stir = little[:, None] * np.random.default_rng(0).uniform(-1.0, 1.0, x.shape)
+    met = meshed.surfaces.impacts(x, x + stir, little)
+    for kind, first, second in zip(*(each[met.time == 0.0] for each in (met.kind, met.first, met.second))):
+        sides = (first, index.triangles[second, 0]) if kind == VERTEX_FACE else index.edges[[first, second], 0]
+        pair = tuple(sorted(int(thing[side]) for side in sides))
+        if sheet[list(pair)].all():
+            found.setdefault(pair, x[sides[0]])
     return dict(sorted(found.items()))
 
 
