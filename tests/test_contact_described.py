@@ -443,3 +443,41 @@ def test_bad_files_name_key_and_value(tmp_path, case):
 def test_contacts_of_bodies_that_failed_are_no_further_problem(tmp_path):
     text = contact("collide = false").replace("sphere = 1", "sphere = -1")
     assert [line.split(":")[0] for line in errors(put(tmp_path, text))] == ["rigid[0].shape.sphere"]
+
+
+def coincident(kind: str, distance: float = 0.0, **options) -> pl.Scene:
+    """Two copies of a sheet, as one mesh or two, or two that share a side."""
+    scene, mesh = pl.Scene(**options), pl.meshes.grid((1, 1), 4)
+    material = pl.Material.stvk(1e6, 0.3, 400)
+    if kind == "one mesh":
+        points = np.concatenate([mesh.points, mesh.points + np.array([0, 0, distance])])
+        mesh = pl.meshes.TriMesh(points, np.concatenate([mesh.triangles, mesh.triangles + len(mesh.points)]))
+    scene.add_cloth(mesh, material, 1e-3, name="sheet", position=(0.3, 0, 0.7))
+    if kind != "one mesh":
+        place = (1.3 if kind == "beside" else 0.3, 0, 0.7 + distance)
+        scene.add_cloth(mesh, material, 1e-3, name="other", position=place)
+    return scene
+
+
+@pytest.mark.parametrize("overlaps", ["resolve", "refuse"])
+@pytest.mark.parametrize("kind, pair", [("one mesh", "itself"), ("two", "'other'"), ("beside", "'other'")])
+def test_sheets_without_a_distance_are_refused_by_name_and_place(kind, pair, overlaps):
+    """Rounding is no distance; a thousandth of the thickness is one: sheets come apart, fall, and none crosses."""
+    words = rf"without a distance at the start: 'sheet' with {pair} near \(.*, 0.7\)"
+    for rounding in (0.0, 1e-16):
+        with pytest.raises(pl.SceneError, match=words):
+            coincident(kind, rounding, overlaps=overlaps).simulate(1 / 60)
+    apart = coincident(kind, 1e-6).simulate(1 / 60).step(3)
+    assert not len(apart.state.crossing)
+    assert apart.state.x[:, 2].mean() < 0.7 - 0.9 * 0.5 * 9.81 * (3 / 60) ** 2  # it falls
+
+
+def test_solids_that_touch_exactly_are_not_refused():
+    """Their boundaries say what is inside: cubes on each other, and a sheet on one."""
+    scene, rubber = pl.Scene(), pl.Material.corotated(1e5, 0.3, 1000)
+    for height in (0.0, 1.0):
+        scene.add_soft(pl.meshes.box((1, 1, 1), cells=2), rubber, position=(0, 0, height))
+    scene.add_cloth(pl.meshes.grid((1, 1), 4), pl.Material.stvk(1e6, 0.3, 400), 1e-3, position=(0, 0, 2))
+    sim = scene.simulate(1 / 60)
+    found = sim.model.colliders.contacts(sim.state, 1 / 60)
+    assert {(0, 1), (1, 2)} <= {tuple(sorted(pair)) for pair in found.thing.tolist()}

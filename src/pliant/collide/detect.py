@@ -175,6 +175,14 @@ class Colliders:
             self._told = [one.copy() for one in asked], proofs.may_touch(x, reach, within)
         return self._told[1]
 
+    def goes_beyond(self, state, h: float, u: np.ndarray) -> bool:
+        """Whether nodes with velocities u (n, 3) go further in a step of h [s] than contacts with solids, which are
+        looked for along twice the way of the velocities at its start, tell."""
+        if not self.mixed:
+            return False
+        change = np.maximum(np.abs(u - state.v).max(axis=1) - 2 * h * self.acceleration, 0.0)
+        return bool(np.any(h * change > SLACK * self.meshed.size[: len(u)]))
+
     def times(self, start, end, motion: np.ndarray, turn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of their ways that nodes (n,) and rigid bodies (b,) may go from one state to another before they
         meet something, 1 where they meet nothing; motion, turn (b, 3) [m, rad]: of the bodies between the two.

@@ -6,12 +6,15 @@ import numpy as np
 
 from pliant.collide.intersections import CROSSING, inside, intersections
 from pliant.errors import SceneError
+from pliant.kernels.collide import VERTEX_FACE
 from pliant.kernels.shapes import MESH
 from pliant.rotations import rotation_matrix
 from pliant.scene.bodies import Rigid
 
 # Penetrations up to this part of a body's size are no overlap.
 LITTLE = 1e-3
+# Ways, in parts of edges, by which rounding may move what is at one place.
+ROUNDING = 1e-13
 # Pairs that a message lists.
 MOST_LISTED = 8
 
@@ -25,6 +28,13 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
         raise SceneError(
             f"surfaces that pass through each other at the start: {_listed(model, crossing)}. Contacts cannot tell "
             f"their sides; move them apart, or let them not collide (scene.ignore_contact, self_contact=False)"
+        )
+    touching = _touching_sheets(model, state, filled)
+    if touching:
+        raise SceneError(
+            f"sheets that lie on each other without a distance at the start: {_listed(model, touching)}. Contacts "
+            f"cannot tell their sides; move them apart, merge points that are meant to be one, or let them not collide "
+            f"(scene.ignore_contact, self_contact=False)"
         )
     swallowed, buried = _swallowed(model, state, filled), _buried(model, state, grounds)
     found = model.colliders.contacts(state, 0.0) if refuse or swallowed or buried else None
@@ -42,6 +52,26 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
             f"bodies that overlap at the start: {_listed(model, places)}. Move them apart, or have them pushed "
             f"apart with Scene(overlaps='resolve')"
         )
+
+
+def _touching_sheets(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of sheets, soft bodies that are not `filled`, that may touch and have points in common, but for neighbours
+    in a mesh, and where [m]: what has met before it is stirred by no more than rounding."""
+    meshed, found = model.colliders.meshed, {}
+    sheet = np.ones(len(model.soft_names) + model.body_count, bool)
+    sheet[len(model.soft_names) :] = sheet[filled] = False
+    if meshed is None or not sheet.any() or not np.all(np.isfinite(state.x)):
+        return found
+    x, index, thing = meshed.places(state), meshed.surfaces.index, meshed.thing
+    little = ROUNDING * meshed.size
+    stir = little[:, None] * np.random.default_rng(0).uniform(-1.0, 1.0, x.shape)
+    met = meshed.surfaces.impacts(x, x + stir, little)
+    for kind, first, second in zip(*(each[met.time == 0.0] for each in (met.kind, met.first, met.second))):
+        sides = (first, index.triangles[second, 0]) if kind == VERTEX_FACE else index.edges[[first, second], 0]
+        pair = tuple(sorted(int(thing[side]) for side in sides))
+        if sheet[list(pair)].all():
+            found.setdefault(pair, x[sides[0]])
+    return dict(sorted(found.items()))
 
 
 def _swallowed(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:

@@ -32,6 +32,17 @@ def in_halves(
     return in_parts(again, model, state, solver, h, 2)
 
 
+def in_time(
+    advance: Callable, model: Model, state: State, solver, h: float, halvings: int = SETTLING
+) -> tuple[State, Info]:
+    """A step of length h of bounded cost; one that nothing keeps apart is taken again as two of half the length, and so
+    on, in which what is prescribed goes less far."""
+    new, info = advance(model, state, solver, h)
+    if not info.unsettled or halvings == 0:
+        return new, info
+    return in_parts(partial(in_time, advance, halvings=halvings - 1), model, state, solver, h, 2)
+
+
 def in_parts(advance: Callable, model: Model, state: State, solver, h: float, parts: int) -> tuple[State, Info]:
     """A step as so many equal ones; impulses are kept as if the last of them had been the whole."""
     if parts == 1:

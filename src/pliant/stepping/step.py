@@ -23,7 +23,7 @@ from pliant.stepping.bouncing import bouncing_less, gaining
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.gains import without_gains
 from pliant.stepping.held import held_back
-from pliant.stepping.parts import ASTRAY, in_halves, in_parts
+from pliant.stepping.parts import ASTRAY, in_halves, in_parts, in_time
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
@@ -33,6 +33,8 @@ NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report. Nothing is written into the old state."""
+    if getattr(solver, "bounded", False):
+        return in_time(attempt, model, state, solver, h)
     parts = getattr(solver, "substeps", None)
     return in_parts(attempt, model, state, solver, h, parts) if parts else in_halves(attempt, model, state, solver, h)
 

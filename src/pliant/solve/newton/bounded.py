@@ -9,13 +9,13 @@ would pass through something.
 
 import numpy as np
 
-from pliant.collide.contacts import of_solids
 from pliant.errors import SceneError
 from pliant.kernels.matrices import ContactRows, ContactTables
 from pliant.rows.softness import BOUNDED_CONTACTS, BOUNDED_SHEETS
 from pliant.solve.info import Info
 from pliant.solve.newton.assembling import assemble
 from pliant.solve.newton.at_hand import load_sheets
+from pliant.solve.newton.carried import carried
 from pliant.solve.newton.criteria import ROUNDING, StepCriterion
 from pliant.solve.newton.foresight import foreseeable
 from pliant.solve.newton.increment import Increment
@@ -24,6 +24,7 @@ from pliant.solve.newton.point import Direction, Point
 from pliant.solve.newton.primal_system import PrimalSystem
 from pliant.solve.newton.sheet_system import SheetSystem
 from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.newton.touching import pushed_out
 from pliant.solve.newton.trend import Trend
 from pliant.solve.options import Bounded, Newton
 from pliant.solve.problem import Problem, Solution
@@ -105,21 +106,30 @@ class BoundedSolver(NewtonSolver):
         energy than there is, from rest. (What changed velocities in the step before is not met well enough to be relied
         upon.)"""
         free, before = self.system.free, potential.problem.before
-        rows = potential.row_potential
-        rest = np.where(free == 0, potential.predicted, 0.0)
+        rows, pins = potential.row_potential, np.where(free == 0, potential.predicted, 0.0)
+        rest = self._rest(potential, pins)
         if criterion.square(potential.mass, free * before) <= criterion.kick:
             rows.follow_slip(rest)
             start = self._evaluated(potential, rest, rest)
             potential.energy_at_start = None if np.any(rest) else potential.energy
             return self._iterate(potential, start, criterion, start.value)
-        rows.impulse *= WARM
+        if not np.any(pins):
+            rows.impulse *= WARM
         rows.renew()
         rows.follow_slip(before)
         most = potential.value_at_rest(rest, self.known)
-        start = potential.along(np.zeros_like(rest), rest + free * before)
+        start = potential.along(np.zeros_like(rest), pins + free * before)
         start = self._lowered(potential, self._evaluated(potential, start, rest), rest, most)
         point, info = self._iterate(potential, start, criterion, most)
         return self._not_above(potential, point, rest, most), info
+
+    def _rest(self, potential: Increment, pins: np.ndarray) -> np.ndarray:
+        """Velocities (triples, 3) at rest: those prescribed, `pins`, and of what is free none or, where that costs
+        less, such that what is prescribed carries it."""
+        if not np.any(pins):
+            return pins
+        along = carried(potential.problem)
+        return along if potential.evaluate(along)[0] < potential.evaluate(pins)[0] else pins
 
     def _evaluated(self, potential: Increment, u: np.ndarray, rest: np.ndarray) -> Point:
         """A start, or rest where it has no finite potential."""
@@ -181,7 +191,7 @@ class BoundedSolver(NewtonSolver):
         """Where a direction leads, with nodes pushed out of solids: contacts are soft, and few products do not harden
         them."""
         ahead = potential.along(point.u, direction)
-        ahead = ahead + self.system.free * pushed_out(potential, ahead)
+        ahead = ahead + self.system.free * pushed_out(potential.problem, ahead)
         return Point(ahead, *potential.evaluate(ahead))
 
     def _assemble(self, potential: Increment, first: bool) -> None:
@@ -227,18 +237,6 @@ def descend(
     limits = (size, tolerance, most, system.parallel)
     products = linalg.descent.descend(*terms, *limits, system.x, work, impulse)
     return size * pattern.unpack(system.x), products
-
-
-def pushed_out(potential: Increment, u: np.ndarray) -> np.ndarray:
-    """What velocities u (triples, 3) lack with which nodes would end inside solids."""
-    problem, out = potential.problem, np.zeros_like(u)
-    rows, contacts = problem.rows, problem.rows.contacts
-    table, rate = rows.table, np.empty(rows.table.target.shape)
-    potential.device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
-    which = np.flatnonzero(of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
-    sides = (which, contacts.node, contacts.weight, contacts.normal, rows.contact_index)
-    potential.device.contacts.push_out(*sides, table.target, rate, out)
-    return out
 
 
 def refuse_beyond_bounded(model) -> None:

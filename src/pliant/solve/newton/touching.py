@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pliant.collide.contacts import Contacts, among, joined, no_contacts
+from pliant.collide.contacts import Contacts, among, joined, no_contacts, of_solids
 from pliant.collide.detect import detect
 from pliant.kernels.device import Device
 from pliant.model.state import State
@@ -83,6 +83,17 @@ def rests(problem: Problem, u: np.ndarray, last: np.ndarray) -> bool:
 def of_solids_ahead(problem: Problem, u: np.ndarray) -> Contacts:
     """Contacts with solids, whose insides are known, where velocities u (triples, 3) lead."""
     return problem.model.colliders.contacts_of_solids(moved(problem, u), 0.0)
+
+
+def pushed_out(problem: Problem, u: np.ndarray) -> np.ndarray:
+    """What velocities u (triples, 3) lack with which nodes would end inside solids, by the contacts at hand."""
+    out, rows, contacts = np.zeros_like(u), problem.rows, problem.rows.contacts
+    table, rate, device = rows.table, np.empty(rows.table.target.shape), problem.model.device
+    device.rows.row_rates(table.start, table.triples, table.jacobian, u, rate)
+    which = np.flatnonzero(of_solids(contacts.key) & (contacts.node[:, 0] >= 0))
+    sides = (which, contacts.node, contacts.weight, contacts.normal, rows.contact_index)
+    device.contacts.push_out(*sides, table.target, rate, out)
+    return out
 
 
 def too_deep(contacts: Contacts, started: Contacts, h: float, most: np.ndarray) -> np.ndarray:
