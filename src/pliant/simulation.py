@@ -12,7 +12,7 @@ from pliant.errors import DeviceError, SceneError, about
 from pliant.jit import check_threads
 from pliant.meshes import TriMesh
 from pliant.model.build import build
-from pliant.model.overlaps import crossing_pairs, warn_of_crossings
+from pliant.model.overlaps import crossing_pairs, warn_of_crossings, warn_of_overlaps
 from pliant.model.wrenches import joint_wrench
 from pliant.readers import contacts as touching
 from pliant.readers import joints, reactions
@@ -107,6 +107,8 @@ class Simulation(FieldReaders):
         for _ in range(whole(n, "the number of steps", 0)):
             with _Alone(self._stepping):
                 self.check_unchanged()
+                if self.state.step == 0 and self.scene.overlaps == "resolve":
+                    warn_of_overlaps(self.model, self.state, self.dt)
                 before = self.state.crossing
                 step = partial(advance, self.model, self.state, self.working_solver, self.dt)
                 state, info = self.thread_choice.run(step)
