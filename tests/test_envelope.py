@@ -99,10 +99,8 @@ def test_a_sheet_that_is_pressed_hard_has_a_finite_coarse_level():
     scene.add_rigid(pl.Box((0.02, 3, 0.4)), static=True, position=(0.013, 0, 0), friction=0.4)
     material = pl.Material.stvk(1e6, 0.3, 400, damping=2e-3)
     upright = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
-    scene.add_cloth(
-        *(pl.meshes.grid((1, 1), 12), material, 2e-3),
-        **{"position": (-0.487, 0.013, 0.3), "velocity": (0, 0, -30), "rotation": upright},
-    )
+    mesh, place = pl.meshes.grid((1, 1), 12), (-0.487, 0.013, 0.3)
+    scene.add_cloth(mesh, material, 2e-3, position=place, velocity=(0, 0, -30), rotation=upright)
     sim = scene.simulate(1 / 60)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

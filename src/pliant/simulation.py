@@ -23,7 +23,7 @@ from pliant.running import Run
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.changes import Described
 from pliant.scene.coordinates import Motor
-from pliant.scene.rods import Rod
+from pliant.scene.rods import Rod, RodPoint
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
@@ -107,11 +107,9 @@ class Simulation(FieldReaders):
         for _ in range(whole(n, "the number of steps", 0)):
             with _Alone(self._stepping):
                 self.check_unchanged()
-                if self.state.step == 0 and self.scene.overlaps == "resolve":
-                    warn_of_overlaps(self.model, self.state, self.dt)
-                before = self.state.crossing
-                step = partial(advance, self.model, self.state, self.working_solver, self.dt)
-                state, info = self.thread_choice.run(step)
+                warn_of_overlaps(self.scene.overlaps, self.model, self.state, self.dt)
+                before, now = self.state.crossing, (self.model, self.state, self.working_solver)
+                state, info = self.thread_choice.run(partial(advance, *now, self.dt))
                 check_state(self.model, state)
                 self.state, self.info = state, info
             warn_of_crossings(self.model, before, self.state)
@@ -249,6 +247,8 @@ class Simulation(FieldReaders):
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
             return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
+        if isinstance(holder, RodPoint):
+            raise reactions.of_clamp(holder.name)
         return joint_wrench(self.model, self.state, self._joint(holder), self.dt)[0]
 
     def reaction_torque(self, joint) -> np.ndarray:

@@ -44,8 +44,10 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
         )
 
 
-def warn_of_overlaps(model, state, h: float) -> None:
-    """Say which bodies overlap before the first step of h [s], and will be pushed apart."""
+def warn_of_overlaps(overlaps: str, model, state, h: float) -> None:
+    """Say which bodies overlap before the first step of h [s], where the scene has them pushed apart."""
+    if state.step or overlaps != "resolve":
+        return
     found = model.colliders.contacts(state, h)
     if words := _overlapping(model, found, found.gap < -TOLD * model.colliders.size_of(found)):
         warnings.warn(
