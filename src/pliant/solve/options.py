@@ -178,8 +178,8 @@ class Explicit(Checked):
 
     method: "symplectic" (first order, energy stays bounded; joints and contacts by impulses), "rk2" (midpoint rule) or
     "rk4" (Runge-Kutta of fourth order); these two for scenes without joints, contacts and plasticity. A warning at the
-    first step names the largest safe time step when dt exceeds it; what forces throw far beyond the scene in a step is an
-    error. tolerance: of the impulses, as of Dual.
+    first step names the largest safe time step when dt exceeds it; what forces throw far beyond the scene in a step is
+    an error. tolerance: of the impulses, as of Dual.
     """
 
     method: str = "symplectic"
