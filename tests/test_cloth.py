@@ -335,12 +335,19 @@ def test_joints_hold_cloth():
         (lambda s, m, mat: s.add_cloth(m, pl.Material.springs(1e5, 100), 0.01), "edges of tets"),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01, bend_stiffness=-1), "bend_stiffness"),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01, contact_distance=0), "contact_distance"),
+        (lambda s, m, mat: s.add_cloth(m, mat, 1.1), "thickness of a cloth must be at most 1 m, .*got 1.1"),
+        (lambda s, m, mat: s.add_cloth(m, mat, 0.1).set_thickness(1.1), "thickness of a cloth must be at most 1 m"),
+        (
+            lambda s, m, mat: s.add_cloth(m, mat, 0.01, contact_distance=0.6),
+            "contact_distance of a cloth must be at most 0.5 m, half of the largest extent",
+        ),
+        (
+            lambda s, m, mat: s.add_cloth(pl.meshes.sphere(0.2, 2).surface(), mat, 0.01),
+            r"no triangle uses these points.*TriMesh\(points, triangles, repair=True\) leaves them out",
+        ),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01, drawing=m), "drawing"),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01, fibres=[1]), "Fibres"),
-        (
-            lambda s, m, mat: s.add_cloth(m, mat, 0.01, fibres=pl.Fibres((0, 0, 1), 1)).name and s.simulate(0.1),
-            "across",
-        ),
+        (lambda s, m, mat: s.add_cloth(m, mat, 0.01, fibres=pl.Fibres((0, 0, 1), 1)), "stand across triangle 0"),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01).wind((1, 0, 0), drag=0, lift=0), "drag or a lift"),
         (lambda s, m, mat: s.add_cloth(m, mat, 0.01).wind((1, 0)), "wind velocity"),
     ],
@@ -348,6 +355,16 @@ def test_joints_hold_cloth():
 def test_what_is_refused(make, words):
     with pytest.raises(pl.SceneError, match=words):
         make(pl.Scene(), pl.meshes.grid((1, 1), 2), pl.Material.corotated(1e5, 0.3, 100))
+
+
+def test_sheets_as_thick_as_they_may_be():
+    """What the messages above allow is allowed, and the boundary of tets is a sheet as they say."""
+    scene, material = pl.Scene(), pl.Material.corotated(1e5, 0.3, 100)
+    mesh, ball = pl.meshes.grid((1, 0.5), 2), pl.meshes.sphere(0.2, 2).surface()
+    thick = scene.add_cloth(mesh, material, 1.0, contact_distance=0.5)
+    assert thick.thickness == 1.0 and thick.layer == 0.5
+    shell = pl.meshes.TriMesh(ball.points, ball.triangles, repair=True)
+    assert len(scene.add_cloth(shell, material, 0.01).mesh.triangles) == len(ball.triangles)
 
 
 def test_bad_sheets_are_refused_with_their_place():

@@ -126,8 +126,52 @@ def test_overlaps_at_the_start_are_told_with_names_and_places():
     solids = pl.Scene(overlaps="refuse")
     solids.add_rigid(pl.Box((1, 1, 1)), mass=1, name="box")
     solids.add_rigid(pl.Sphere(0.5), mass=1, position=(0, 0, 0.8), name="ball")
-    with pytest.raises(pl.SceneError, match=r"overlap at the start: 'box' with 'ball' near \(0, 0, 0\.[345]\d*\)"):
+    told = r"overlap at the start: 'box' with 'ball' near \(0, 0, 0\.[345]\d*\), 0.2 m deep. Move"
+    with pytest.raises(pl.SceneError, match=told):
         solids.simulate(dt=0.01)
+
+
+def ball_on_box(depth: float) -> pl.Scene:
+    """A ball of 1 m that reaches into a box of 1 m by a depth [m], and two pairs of balls far from them."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_rigid(pl.Box((1, 1, 1)), mass=1, name="box")
+    scene.add_rigid(pl.Sphere(0.5), mass=1, position=(0, 0, 1 - depth), name="ball")
+    for k in range(2):
+        scene.add_rigid(pl.Sphere(0.5), mass=1, position=(10 * k + 10, 0, 0), name=f"left{k}")
+        scene.add_rigid(pl.Sphere(0.5), mass=1, position=(10 * k + 10, 1 - 0.5 * depth, 0), name=f"right{k}")
+    return scene
+
+
+def test_overlaps_that_are_resolved_are_told_once():
+    """The deepest first, with depths [m] and the remedy; only before the first step."""
+    sim = ball_on_box(0.1).simulate(dt=0.01, threads=1)
+    with pytest.warns(UserWarning, match="overlap at the start") as told:
+        sim.step()
+    words = str(told[0].message)
+    assert len(told) == 1 and "'box' with 'ball' near (0, 0, 0.4" in words and ", 0.1 m deep; 'left0' with" in words
+    assert words.count("0.05 m deep") == 2 and "move them apart" in words and "ignore_contact" in words
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim.step(3)
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.002, 0.005])
+def test_what_just_touches_is_not_told(depth):
+    """A ball of 0.5 m that is placed deeper than it should be by up to a percent of its size."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ball_on_box(depth).simulate(dt=0.01, threads=1).step(2)
+
+
+def test_many_overlaps_are_counted():
+    """Eight pairs are named, and how many more there are."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    for k in range(11):
+        scene.add_rigid(pl.Sphere(0.5), mass=1, position=(0.8 * k, 0, 0))
+    with pytest.warns(UserWarning, match="overlap at the start") as told:
+        scene.simulate(dt=0.01, threads=1).step()
+    words = str(told[0].message)
+    assert words.count("0.2 m deep") == 8 and " and 2 more. " in words
 
 
 def inside_a_block(what: str, overlaps: str) -> pl.Scene:

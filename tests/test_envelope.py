@@ -1,5 +1,7 @@
 """Coarse levels of preconditioners: matrices in envelopes, and what pieces of bodies make of a matrix."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,47 @@ def test_what_cannot_move_stays():
     exact = np.linalg.solve((matrix + SAFETY * np.diag(np.diag(matrix)))[np.ix_(moving, moving)], right[moving])
     assert np.abs(x[moving] - exact).max() <= 1e-12 * np.abs(exact).max()
     assert np.all(x[held] == 0.0)
+
+
+def test_motions_without_stiffness_stay():
+    """A motion that lowers the energy beside those before it, or has no stiffness of its own, is left out, and all
+    others are solved for as without it: no pivot of rounding makes the factors after it grow."""
+    rng, count = np.random.default_rng(7), 8
+    first = np.zeros(count, np.int64)
+    matrix = banded(first, rng)
+    left = [9, 20, 21, 40]
+    for row in left[:3]:
+        matrix[row, row] -= 1.1 * (1 / np.linalg.inv(matrix[: row + 1, : row + 1])[row, row])  # its pivot is negative
+    matrix[40], matrix[:, 40] = matrix[3], matrix[:, 3]  # the same motion as one before
+    matrix[40, 40] = matrix[3, 3]
+    start, numbers = packed(matrix, first)
+    envelope.factorise_envelope(start, first, 1.0, numbers)
+    largest = np.sqrt(np.diag(matrix).max()) / np.sqrt(1e-9)
+    assert np.abs(numbers).max() < largest
+    right = rng.normal(size=SIX * count)
+    x = right.copy()
+    envelope.solve_envelope(start, first, numbers, x)
+    moving = np.setdiff1d(np.arange(SIX * count), left)
+    exact = np.linalg.solve(matrix[np.ix_(moving, moving)], right[moving])
+    assert np.all(x[left] == 0.0)
+    assert np.abs(x[moving] - exact).max() <= 1e-9 * np.abs(exact).max()
+
+
+def test_a_sheet_that_is_pressed_hard_has_a_finite_coarse_level():
+    """A sheet that falls on an edge at 30 m/s, whose matrix is negative in some motions: every factor is finite, and no
+    number is too large for its kind (warnings are errors here)."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Box((0.02, 3, 0.4)), static=True, position=(0.013, 0, 0), friction=0.4)
+    material = pl.Material.stvk(1e6, 0.3, 400, damping=2e-3)
+    upright = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
+    mesh, place = pl.meshes.grid((1, 1), 12), (-0.487, 0.013, 0.3)
+    scene.add_cloth(mesh, material, 2e-3, position=place, velocity=(0, 0, -30), rotation=upright)
+    sim = scene.simulate(1 / 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        sim.step(3)
+    system = sim.working_solver.system
+    assert np.all(np.isfinite(system._two_level(system.acting, system.inverse).coarse))
 
 
 def dense(apply, system, n: int) -> np.ndarray:

@@ -19,6 +19,7 @@ def _examples() -> list:
     return [pytest.param(path, marks=pytest.mark.slow if path.stem in LONG else ()) for path in paths]
 
 
+@pytest.mark.filterwarnings("error:bodies overlap")
 @pytest.mark.parametrize("path", _examples(), ids=lambda path: path.stem)
 def test_example(path, tmp_path, capsys):
     spec = spec_from_file_location(path.stem, path)

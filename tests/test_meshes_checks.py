@@ -245,3 +245,15 @@ def test_import_is_light():
     code = "import sys, pliant.meshes; print([m for m in ('numba', 'scipy', 'meshio') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_complex_points_are_refused():
+    """Their imaginary parts would be lost."""
+    surface, tets = sphere(1, 1).surface(), box((1, 1, 1), 1)
+    for make in (
+        lambda: TriMesh(surface.points + 1j, surface.triangles),
+        lambda: TriMesh((surface.points + 0j).tolist(), surface.triangles),
+        lambda: TetMesh(tets.points + 1j, tets.tets),
+    ):
+        with pytest.raises(MeshError, match=r"points must be an \(n, 3\) array of numbers: they are complex"):
+            make()

@@ -281,6 +281,17 @@ def test_what_the_kkt_system_has_no_place_for_is_refused():
         pl.Mixed(system="other")
 
 
+def test_the_kkt_system_is_solved_in_its_own_way():
+    """What asks for another way is refused, and the report says which it was."""
+    for linear in ("pcg", "cholesky", "superlu"):
+        with pytest.raises(pl.SceneError, match=f"linear='{linear}' is for system='reduced'"):
+            pl.Mixed(system="kkt", linear=linear)
+    scene, body = beam("corotated", 1e5, collide=False, self_contact=False)
+    body.pin("x < 0.001")
+    assert scene.simulate(1 / 60, solver=pl.Mixed(system="kkt")).step().info.linear == "kkt"
+    assert scene.simulate(1 / 60, solver=pl.Mixed(linear="pcg")).step().info.linear == "pcg"
+
+
 @pytest.mark.parametrize("beside", ["nothing", "plane", "sphere"])
 def test_rigid_bodies_alone_move_as_with_newton(beside):
     """Without contacts, joints and elements there is nothing to mix."""

@@ -7,6 +7,7 @@ import pytest
 import pliant as pl
 from pliant.output.scene_view import picture
 from pliant.scene_file.write import same, save
+from scene_texts import errors, put
 
 STEEL = """
 format = 1
@@ -86,6 +87,30 @@ section = { circle = 0.1 }
         pl.load(path)
     for part in ("points 0 to 1", "has no length", "steel"):
         assert part in str(caught.value)
+
+
+def test_keys_that_rods_do_not_have_are_not_offered(tmp_path):
+    """What is allowed is what a rod takes, and nothing is said of what names a point of a rod that is wrong."""
+    bad = hung_by("wire.4").replace("segments = 4", "segments = 4\nthickness = 0.1")
+    told = errors(put(tmp_path, bad))
+    assert len(told) == 1 and told[0].startswith("rod[0].thickness: 0.1 -> unknown key; allowed: name, position")
+    allowed = told[0].split("allowed: ")[1].split(", ")
+    assert not {"thickness", "rolling_friction", "torsional_friction"} & set(allowed)
+    assert {"friction", "restitution", "group", "mask", "collide", "radius", "clamp"} <= set(allowed)
+    short = errors(put(tmp_path, hung_by("wire.4").replace("radius = 0.01", "radius = -1")))
+    assert len(short) == 1 and short[0].startswith("rod[0].radius: -1")
+
+
+def test_the_reaction_of_a_clamp_says_what_to_read():
+    """A joint in place of the clamp tells the weight of a rod that has come to rest: rho A L g."""
+    scene, steel = pl.Scene(), pl.Material.linear(1e8, 0.3, 1000, damping=0.05)
+    rod = scene.add_rod([(0, 0, 0), (1, 0, 0)], steel, radius=0.02, segments=5)
+    held = scene.add_rod([(0, 1, 0), (1, 1, 0)], steel, radius=0.02, segments=5)
+    clamp, joint = rod.clamp(0), scene.join(pl.Fixed(pl.world, held[0], at=(0, 1, 0)))
+    sim = scene.simulate(1 / 60, threads=1).step(120)
+    with pytest.raises(pl.SceneError, match=r"'rod0.0', has no reaction to read: sim.rod\(rod\) .*join\(pliant.Fixed"):
+        sim.reaction(clamp)
+    assert sim.reaction(joint)[2] == pytest.approx(1000 * np.pi * 0.02**2 * 9.81, rel=1e-3)
 
 
 def hung_by(b: str) -> str:

@@ -92,6 +92,11 @@ BAD_VALUES = {
         SOFT.replace('"rubber"', '"ruber"'),
         "soft[0].material: \"ruber\" -> no material has this name (did you mean 'rubber'?); allowed: rubber",
     ),
+    "fibres across": (
+        MATERIAL + '[[cloth]]\nmesh = { grid = [1, 1], cells = 1 }\nmaterial = "rubber"\nthickness = 0.01\n'
+        "fibres = [{ direction = [1, 0, 0], young = 1 }, { direction = [0, 0, 1], young = 1 }]",
+        "cloth[0].fibres[1].direction: [0, 0, 1] -> fibres along [0.0, 0.0, 1.0] stand across triangle 0",
+    ),
     "no mesh": (
         SOFT.replace("mesh", "# mesh"),
         "soft[0].mesh: (missing) -> is needed; allowed: a table with one of the",

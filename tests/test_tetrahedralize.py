@@ -129,6 +129,7 @@ def test_sharp_edges_are_kept(surface, size, share):
     goal = signed_volume(*surface)
     assert goal - sharp.volume < 0.5 * (goal - blunt.volume)
     assert kept(surface, sharp, size) >= share and kept(surface, blunt, size) < 0.6
+    assert blunt.quality().min_dihedral > 10.78 and sharp.quality().min_dihedral >= 10.0  # unless asked for others
 
 
 def test_features_of_a_box():

@@ -96,6 +96,15 @@ def test_one_sided_and_flat_surfaces_cannot_be_repaired():
         pl.meshes.tetrahedralize(square, repair=True)
 
 
+def test_a_flat_closed_surface_encloses_nothing():
+    """It is closed, and its triangles agree, but there is nothing inside: neither turned nor to be repaired."""
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0.3, 0.3, 0]])
+    flat = points, np.array([[0, 1, 3], [1, 2, 3], [2, 0, 3], [0, 2, 1]])
+    refused(flat, r"nothing inside that could be filled:\n  1 surface that encloses no volume: triangle 0 at")
+    with pytest.raises(pl.MeshError, match=r"cannot be repaired: it encloses no volume$"):
+        pl.meshes.tetrahedralize(flat, repair=True)
+
+
 def test_small_pieces_are_not_lost_in_silence():
     surface = together(ball(), ball(0.01, cells=2, at=(2.0, 0, 0)))
     with pytest.raises(pl.MeshError, match=r"piece of the surface with triangle 3072 near .* too small or thin"):

@@ -12,7 +12,7 @@ from pliant.errors import DeviceError, SceneError, about
 from pliant.jit import check_threads
 from pliant.meshes import TriMesh
 from pliant.model.build import build
-from pliant.model.overlaps import crossing_pairs, warn_of_crossings, warn_of_gaps
+from pliant.model.overlaps import crossing_pairs, warn_of_crossings, warn_of_overlaps, warn_of_step
 from pliant.model.wrenches import joint_wrench
 from pliant.readers import contacts as touching
 from pliant.readers import joints, reactions
@@ -23,7 +23,7 @@ from pliant.running import Run
 from pliant.scene.bodies import Pin, Rigid, Soft
 from pliant.scene.changes import Described
 from pliant.scene.coordinates import Motor
-from pliant.scene.rods import Rod
+from pliant.scene.rods import Rod, RodPoint
 from pliant.scene.scene import Scene
 from pliant.solve import Dual, Newton
 from pliant.solve.make import make_solver
@@ -62,8 +62,7 @@ class Simulation(FieldReaders):
     of the dual solver (positions and velocities are always float64); others refuse "float32". threads: how many, None
     for what measuring shows to be quicker; results do not depend on it.
 
-    A simulation is of the scene as it was when it was made. What the scene says later it does not follow: it refuses to
-    step then, while its readers go on telling what it has computed.
+    It is of the scene as it was then: once that has changed it refuses to step, while its readers go on telling.
     """
 
     def __init__(self, scene: Scene, dt: float, *, solver=None, device="cpu", precision="float64", threads=None):
@@ -108,13 +107,12 @@ class Simulation(FieldReaders):
         for _ in range(whole(n, "the number of steps", 0)):
             with _Alone(self._stepping):
                 self.check_unchanged()
-                before = self.state.crossing
-                step = partial(advance, self.model, self.state, self.working_solver, self.dt)
-                state, info = self.thread_choice.run(step)
+                warn_of_overlaps(self.scene.overlaps, self.model, self.state, self.dt)
+                before, now = self.state.crossing, (self.model, self.state, self.working_solver)
+                state, info = self.thread_choice.run(partial(advance, *now, self.dt))
                 check_state(self.model, state)
                 self.state, self.info = state, info
-            warn_of_crossings(self.model, before, self.state)
-            warn_of_gaps(self.model, self.state, self._open_rods)
+            warn_of_step(self.model, before, self.state, self._open_rods)
         return self
 
     def __reduce__(self):
@@ -249,6 +247,8 @@ class Simulation(FieldReaders):
         if isinstance(holder, Pin):
             (nodes, axes), warped = self._pinned(holder), isinstance(self.solver, Dual)
             return axes * reactions.support_forces(self.model, self.state, self.dt, warped)[nodes].sum(axis=0)
+        if isinstance(holder, RodPoint):
+            raise reactions.of_clamp(holder.name)
         return joint_wrench(self.model, self.state, self._joint(holder), self.dt)[0]
 
     def reaction_torque(self, joint) -> np.ndarray:

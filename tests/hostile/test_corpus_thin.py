@@ -83,7 +83,7 @@ FILES = {
     "cloth[0].thins": SHEET + 'mesh = { grid = [1, 1], cells = 1 }\nthins = "false"',
     "rod[0].segments": ROD + "points = [[0, 0, 0], [1, 0, 0]]\nsegments = 1000000000",
     "makes 2000000 segments": ROD + "points = [[0, 0, 0], [1, 0, 0]]\nsegments = 1000000\nclosed = true",
-    "rolling_friction is not available": ROD + "points = [[0, 0, 0], [1, 0, 0]]\nrolling_friction = 0.1",
+    "rolling_friction: 0.1 -> unknown key": ROD + "points = [[0, 0, 0], [1, 0, 0]]\nrolling_friction = 0.1",
     "rod[0].clamp[0].point": ROD + "points = [[0, 0, 0], [1, 0, 0]]\nclamp = [{ point = 2 }]",
 }
 

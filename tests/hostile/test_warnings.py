@@ -72,6 +72,15 @@ def swallowed(place: float) -> None:
     scene.simulate(0.01, threads=1)
 
 
+def overlapping(distance: float, ignored: bool = False) -> None:
+    """Two balls of 1 m at a distance [m]."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    balls = [scene.add_rigid(pl.Sphere(0.5), mass=1, position=(place, 0, 0)) for place in (0, distance)]
+    if ignored:
+        scene.ignore_contact(*balls)
+    scene.simulate(0.01, threads=1).step()
+
+
 def corner(radius: float = 0.01, **options) -> None:
     pl.Scene().add_rod([[0, 0, 0], [1, 0, 0], [1, 1, 0]], STEEL, radius, **options)
 
@@ -137,10 +146,10 @@ def announced(cells: int, folder: Path, monkeypatch) -> None:
     scene_file.read(folder / "a.toml")
 
 
-def explicit(dt: float, method: str = "symplectic") -> None:
+def explicit(dt: float, method: str = "symplectic", steps: int = 3) -> None:
     scene = pl.Scene()
     scene.add_soft(pl.meshes.box((1, 1, 1), 1), STEEL).pin("z < 0.1")
-    scene.simulate(dt, solver=pl.Explicit(method=method)).step(3)
+    scene.simulate(dt, solver=pl.Explicit(method=method)).step(steps)
 
 
 def named_step(message: str) -> float:
@@ -161,6 +170,11 @@ CASES: dict[str, list[tuple[str, Callable, list[Callable]]]] = {
     ],
     "model/overlaps.py": [
         ("Put them apart", lambda: crossing(0.5), [lambda _: crossing(1.2)]),
+        (
+            "overlap at the start.*move them apart.*ignore_contact",
+            lambda: overlapping(0.8),
+            [lambda _: overlapping(1.0), lambda _: overlapping(0.8, ignored=True)],
+        ),
         ("lie inside soft ones.*move them apart", lambda: swallowed(0.5), [lambda _: swallowed(1.2)]),
     ],
     "scene/rod_shapes.py": [
@@ -183,7 +197,11 @@ CASES: dict[str, list[tuple[str, Callable, list[Callable]]]] = {
     "running.py": [("for _ in sim.run", lambda: looped(False), [lambda _: looped(True)])],
     "scene_file/build.py": [("fewer cells", None, [])],
     "solve/explicit.py": [
-        ("largest safe time step.*Make dt smaller", lambda: explicit(1.0), [lambda text: explicit(named_step(text))]),
+        (
+            "largest safe time step.*Make dt smaller",
+            lambda: explicit(1.0, steps=1),
+            [lambda text: explicit(named_step(text))],
+        ),
         (
             "no stable time step.*'rk4' or 'symplectic'",
             lambda: explicit(1e-4, "rk2"),

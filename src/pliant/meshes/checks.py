@@ -32,6 +32,8 @@ def name_rows(rows: np.ndarray) -> str:
 def check_points(points: object) -> np.ndarray:
     """Return a (n, 3) float64 copy of the points [m], all finite and below LARGEST, or raise MeshError."""
     try:
+        if np.iscomplexobj(points := np.asarray(points)):
+            raise TypeError("they are complex")
         array = np.array(points, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise MeshError(f"points must be an (n, 3) array of numbers: {error}") from None

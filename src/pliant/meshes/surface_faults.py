@@ -17,6 +17,10 @@ NAMED = 3
 """How many places of a fault are named."""
 CROSSING = 1
 """The answer of `edge_triangle_answers` for an edge that passes through a triangle, inside through inside."""
+LEAST_VOLUME = 1e-12
+"""A surface encloses nothing when its volume is below this part of its largest extent to the third power."""
+FLAT = "surface that encloses no volume"
+"""The fault that no repair helps."""
 LEAF = 4
 """Triangles in a leaf of a tree of boxes, at most."""
 
@@ -56,7 +60,9 @@ def surface_faults(points: np.ndarray, triangles: np.ndarray, crossings: bool = 
     faults = useless_triangles(points, triangles) + edge_faults(points, triangles)
     if not faults and (volume := signed_volume(points, triangles)) <= 0:
         everywhere = np.zeros((1, 1), np.int64), points[triangles[0]].mean(axis=0)[None]
-        faults = [Fault(f"surface that points inward (its volume is {volume:.3g} m^3)", "triangle", *everywhere)]
+        flat = -volume <= LEAST_VOLUME * float(np.ptp(points[triangles].reshape(-1, 3), axis=0).max()) ** 3
+        what = FLAT if flat else f"surface that points inward (its volume is {volume:.3g} m^3)"
+        faults = [Fault(what, "triangle", *everywhere)]
     if crossings and not any("without area" in fault.what for fault in faults):
         faults += crossing_faults(points, triangles)
     return faults
@@ -132,4 +138,6 @@ def refuse(faults: list[Fault], source: str = "the surface") -> None:
     """Raise MeshError that lists the faults, if there are any."""
     if faults:
         lines = "\n".join(f"  {fault}" for fault in faults)
-        raise MeshError(f"{source} does not bound a solid; repair=True repairs what can be repaired:\n{lines}")
+        helps = any(fault.what != FLAT for fault in faults)
+        remedy = "repair=True repairs what can be repaired" if helps else "there is nothing inside that could be filled"
+        raise MeshError(f"{source} does not bound a solid; {remedy}:\n{lines}")

@@ -39,7 +39,8 @@ def repair_surface(points: np.ndarray, triangles: np.ndarray) -> RepairedSurface
     _note(notes, int((counts > 2).sum()), "edges of more than two triangles kept")
     _note(notes, len(crossed), "triangles that others pass through kept")
     if repairs.signed_volume(points, triangles) <= 0:
-        raise MeshError("the surface cannot be repaired: what it encloses has no volume; " + "; ".join(notes))
+        done = f", after these repairs: {'; '.join(notes)}" if notes else ""
+        raise MeshError(f"the surface cannot be repaired: it encloses no volume{done}")
     return RepairedSurface(points, triangles, notes)
 
 

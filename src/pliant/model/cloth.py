@@ -6,7 +6,6 @@ from pliant.elements.bending import BendingSet
 from pliant.elements.cloth import TriangleSet
 from pliant.elements.fibres import FibreSet
 from pliant.elements.kinds import Kind
-from pliant.errors import SceneError
 from pliant.kernels.lanes import to_lanes
 from pliant.meshes.topology import row_keys
 from pliant.model.curvature import OPPOSITE, curvatures, rest_axes
@@ -133,12 +132,6 @@ def _fibre_columns(body: Cloth, fibres: Fibres, corners: np.ndarray) -> dict:
     normal = np.cross(shape["basis"][:, :3], shape["basis"][:, 3:])
     direction = np.array(fibres.direction) - (normal @ np.array(fibres.direction))[:, None] * normal
     length = np.linalg.norm(direction, axis=1)
-    lost = np.flatnonzero(length < 1e-6 * np.linalg.norm(fibres.direction))
-    if len(lost):
-        raise SceneError(
-            f"fibres of cloth {body.name!r} along {list(fibres.direction)} stand across its triangle {int(lost[0])}; "
-            f"a direction within the sheet is needed"
-        )
     gradients = shape["gradients"].reshape(-1, 2, 3)
     two = np.einsum("mai,mi->ma", gradients, direction / length[:, None])
     return {

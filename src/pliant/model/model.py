@@ -184,6 +184,14 @@ class Model:
         """The least of these."""
         return float(self.longest_ways.min(initial=np.inf))
 
+    def place_of(self, triple: int) -> str:
+        """A triple in words: its body, and the node and an element of it."""
+        if triple < self.node_count:
+            body = int(np.searchsorted(self.node_start, triple, side="right") - 1)
+            element = self.elements.cell_at(body, triple)
+            return f"soft body {self.soft_names[body]!r}, node {triple - self.node_start[body]}, element {element}"
+        return f"rigid body {self.rigid_names[(triple - self.node_count) // 2]!r}"
+
     @property
     def node_count(self) -> int:
         return len(self.rest)

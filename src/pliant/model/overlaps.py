@@ -15,6 +15,9 @@ from pliant.scene.bodies import Rigid
 LITTLE = 1e-3
 # Ways, in parts of edges, by which rounding may move what is at one place.
 ROUNDING = 1e-13
+# Overlaps beyond this part of a body's size are told where they are resolved: several times what a body may be placed
+# too deep by rounding its position, or rests deeper than it should, and so little that pushing it out hardly shows.
+TOLD = 0.02
 # Pairs that a message lists.
 MOST_LISTED = 8
 
@@ -44,13 +47,10 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
     if not refuse:
         return
     sizes = model.colliders.slack[found.thing].max(axis=1, initial=0.0)
-    deep = np.flatnonzero(found.gap < -LITTLE * 100 * sizes)
-    if len(deep):
-        deepest = deep[np.argsort(found.gap[deep], kind="stable")]
-        places = _first_of_each(found.thing[deepest].tolist(), found.point[deepest])
+    if words := _overlapping(model, found, found.gap < -LITTLE * 100 * sizes):
         raise SceneError(
-            f"bodies that overlap at the start: {_listed(model, places)}. Move them apart, or have them pushed "
-            f"apart with Scene(overlaps='resolve')"
+            f"bodies that overlap at the start: {words}. Move them apart, or have them pushed apart with "
+            f"Scene(overlaps='resolve')"
         )
 
 
@@ -72,6 +72,31 @@ def _touching_sheets(model, state, filled: list[int]) -> dict[tuple[int, int], n
         if sheet[list(pair)].all():
             found.setdefault(pair, x[sides[0]])
     return dict(sorted(found.items()))
+
+
+def warn_of_overlaps(overlaps: str, model, state, h: float) -> None:
+    """Say which bodies overlap before the first step of h [s], where the scene has them pushed apart."""
+    if state.step or overlaps != "resolve":
+        return
+    found = model.colliders.contacts(state, h)
+    if words := _overlapping(model, found, found.gap < -TOLD * model.colliders.size_of(found)):
+        warnings.warn(
+            f"bodies overlap at the start: {words}. The first steps push them apart, which moves and strains what was "
+            f"at rest: move them apart, or let them not collide (scene.ignore_contact); Scene(overlaps='refuse') makes "
+            f"this an error",
+            stacklevel=3,
+        )
+
+
+def _overlapping(model, found, deep: np.ndarray) -> str:
+    """In words the pairs of things that those contacts found are between which are deep (k,) bool, the deepest first;
+    nothing where there are none."""
+    deepest = np.flatnonzero(deep)
+    deepest = deepest[np.argsort(found.gap[deepest], kind="stable")]
+    pairs = found.thing[deepest].tolist()
+    places, gaps = _first_of_each(pairs, found.point[deepest]), _first_of_each(pairs, found.gap[deepest])
+    depths = {pair: -gap for pair, gap in gaps.items()}
+    return _listed(model, places, depths)
 
 
 def _swallowed(model, state, filled: list[int]) -> dict[tuple[int, int], np.ndarray]:
@@ -152,7 +177,13 @@ def warn_of_crossings(model, before: np.ndarray, state) -> None:
         )
 
 
-def warn_of_gaps(model, state, told: set[str]) -> None:
+def warn_of_step(model, before: np.ndarray, state, told: set[str]) -> None:
+    """Say what a step has left that passes through something, or may; told: names of rods of which it was said."""
+    warn_of_crossings(model, before, state)
+    _warn_of_gaps(model, state, told)
+
+
+def _warn_of_gaps(model, state, told: set[str]) -> None:
     """Say of rods, once of each, that they turn too sharply for the pieces with which they touch; told: their names."""
     arms = model.colliders.arms
     if arms is None:
@@ -166,7 +197,7 @@ def warn_of_gaps(model, state, told: set[str]) -> None:
                 f"rod {rod!r} turns by more than 60 degrees between point {point} and the next: the pieces with which "
                 f"it touches others no longer meet there, and what is thin may pass through. Take shorter segments "
                 f"(segments=...), or pull less",
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -194,11 +225,15 @@ def _first_of_each(pairs, places: np.ndarray) -> dict[tuple[int, int], np.ndarra
     return dict(sorted(found.items()))
 
 
-def _listed(model, places: dict[tuple[int, int], np.ndarray | None]) -> str:
-    """Pairs of things in words, with where they meet."""
-    names, words = [*model.soft_names, *model.rigid_names], []
-    for (a, b), place in list(places.items())[:MOST_LISTED]:
+def _listed(model, places: dict[tuple[int, int], np.ndarray | None], depths: dict | None = None) -> str:
+    """Pairs of things in words, with where they meet, and where depths [m] are known the deepest first."""
+    names, words, pairs = [*model.soft_names, *model.rigid_names], [], list(places)
+    if depths:
+        pairs.sort(key=lambda pair: -depths[pair])
+    for a, b in pairs[:MOST_LISTED]:
+        place = places[a, b]
         where = "" if place is None else " near ({:.3g}, {:.3g}, {:.3g})".format(*place)
-        words.append(f"{names[a]!r} with {repr(names[b]) if a != b else 'itself'}{where}")
+        depth = f", {depths[a, b]:.3g} m deep" if depths else ""
+        words.append(f"{names[a]!r} with {repr(names[b]) if a != b else 'itself'}{where}{depth}")
     more = len(places) - len(words)
-    return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+    return (", " if not depths else "; ").join(words) + (f" and {more} more" if more > 0 else "")

@@ -6,6 +6,7 @@ from pliant.elements.elements import Elements
 from pliant.elements.potential import ElementPotential
 from pliant.elements.rows import ElementRows
 from pliant.elements.springs import NO_JOINT
+from pliant.errors import SceneError
 from pliant.model.loads import node_forces, wind_forces
 
 
@@ -25,6 +26,15 @@ def support_forces(model, state, h: float, warped: bool) -> np.ndarray:
     rows = np.any(model.joints.joint == NO_JOINT)
     elements = (model.elements.without_springs if rows else model.elements).of_nodes
     return (1 - model.free) * (inertia + internal_forces(state, elements, warped) - applied)
+
+
+def of_clamp(name: str) -> SceneError:
+    """What there is to read in place of the reaction of a clamp of a rod, at the point of that name."""
+    return SceneError(
+        f"a clamp of a rod, such as {name!r}, has no reaction to read: sim.rod(rod) tells tension, shear force, moment "
+        f"and torque of its segments; or hold the point by a joint in place of the clamp, "
+        f"scene.join(pliant.Fixed(pliant.world, rod[i], at=...)), and read its reaction"
+    )
 
 
 def internal_forces(state, elements: Elements, warped: bool) -> np.ndarray:

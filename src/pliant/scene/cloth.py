@@ -82,10 +82,13 @@ class Cloth(Soft):
         self.thins, self.flat = flag(self.thins, "thins"), flag(self.flat, "flat")
         self.bend_stiffness = optional_number(self.bend_stiffness, "bend_stiffness", low=0)
         self.contact_distance = optional_number(self.contact_distance, "contact_distance", low=0, open_low=True)
+        self._check_layers(self.thickness)
         self.fibres = _fibres(self.fibres)
         if self.material.law in NOT_OF_SHEETS:
             raise SceneError(f"cloth: {NOT_OF_SHEETS[self.material.law]}")
         check_sheet(self.mesh)
+        for one in self.fibres:
+            check_fibres(self.mesh, one)
 
     def _check_mass(self) -> None:
         """Areas follow from lengths squared: they must not leave what numbers hold."""
@@ -97,6 +100,20 @@ class Cloth(Soft):
                 f"cloth must have a mass between {LIGHTEST:g} and {HEAVIEST:g} kg; this one has {mass:.3g} kg"
             )
 
+    def _check_layers(self, thickness: float) -> None:
+        """Refuse a thickness [m], and contacts at a distance, that are larger than the sheet: it would be none."""
+        extent = float(np.ptp(self.mesh.points, axis=0).max())
+        limits = (
+            ("thickness", thickness, extent, ""),
+            ("contact_distance", self.contact_distance, extent / 2, "half of "),
+        )
+        for key, value, allowed, part in limits:
+            if value is not None and value > allowed:
+                raise SceneError(
+                    f"{key} of a cloth must be at most {allowed:g} m, {part}the largest extent of its mesh, got "
+                    f"{value:g}"
+                )
+
     def __repr__(self) -> str:
         return f"<cloth {self.name!r}: {len(self.mesh.points)} nodes, {len(self.mesh.triangles)} triangles>"
 
@@ -107,7 +124,9 @@ class Cloth(Soft):
 
     def set_thickness(self, thickness: float | None) -> None:
         """Say the thickness [m] of the sheet."""
-        self.put(thickness=number(thickness, "thickness", low=0, open_low=True))
+        thickness = number(thickness, "thickness", low=0, open_low=True)
+        self._check_layers(thickness)
+        self.put(thickness=thickness)
 
     @property
     def plate_stiffness(self) -> float:
@@ -141,6 +160,8 @@ class Cloth(Soft):
         return self.winds[-1]
 
 
+# Fibres of which no more than this part lies within a triangle stand across it.
+ACROSS = 1e-6
 REPAIR = "make or read the mesh with repair=True"
 
 
@@ -157,7 +178,25 @@ def check_sheet(mesh: TriMesh) -> None:
             raise SceneError(f"cloth: {fault}: {name_rows(edges[mask])}; {remedy}")
     loose = unused_nodes(mesh.triangles, len(mesh.points))
     if len(loose):
-        raise SceneError(f"cloth: no triangle uses these points, they would have no mass: {name_some(loose)}")
+        raise SceneError(
+            f"cloth: no triangle uses these points, they would have no mass: {name_some(loose)}; "
+            f"pliant.meshes.TriMesh(points, triangles, repair=True) leaves them out"
+        )
+
+
+def check_fibres(mesh: TriMesh, fibres: Fibres) -> None:
+    """Raise SceneError that names the first triangle of a mesh that fibres stand across."""
+    corners = mesh.points[mesh.triangles]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    direction = np.array(fibres.direction)
+    within = np.linalg.norm(direction - (normal @ direction)[:, None] * normal, axis=1)
+    across = np.flatnonzero(within < ACROSS * np.linalg.norm(direction))
+    if len(across):
+        raise SceneError(
+            f"fibres along {list(fibres.direction)} stand across triangle {int(across[0])} of the cloth; a direction "
+            f"within the sheet is needed, in the axes of its mesh"
+        )
 
 
 def _fibres(value) -> tuple[Fibres, ...]:

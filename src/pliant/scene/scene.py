@@ -90,7 +90,7 @@ class Scene(Sealed):
 
     def add_cloth(self, mesh: TriMesh, material: Material, thickness: float, **options) -> Cloth:
         """Add a sheet of a thickness [m]: cloth, paper, a membrane or a thin shell; options: thins, bend_stiffness,
-        flat, fibres, contact_distance, and those of `add_soft`."""
+        flat, fibres, contact_distance, and those of `add_soft` but drawing."""
         return self._add(Cloth(mesh, material, thickness=thickness, **options), "cloth")
 
     def add_rigid(self, shape: Shape, **options) -> Rigid:

@@ -344,7 +344,8 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
 
     def _body(self, name: str, path: KeyPath, *besides: str) -> Soft | Rigid | None:
         """The body of that name; None where there is none, which is noted. besides: what else the name may be."""
-        if (body := self.scene.named(name)) is not None:
+        body = self.scene.named(name)
+        if body is not None or name.rpartition(".")[0] in self.failed:  # a point of a rod that is wrong
             return body
         if name not in self.failed and self.problems.full:
             self.problems.add(path, name, "no body has this name")

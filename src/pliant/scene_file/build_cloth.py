@@ -7,7 +7,7 @@ from typing import Any
 from pliant import meshes
 from pliant.errors import SceneError
 from pliant.meshes.sheets import DEFAULT_GRID, GRID_PATTERNS
-from pliant.scene.cloth import Cloth, Fibres
+from pliant.scene.cloth import Cloth, Fibres, check_fibres
 from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene_file.build_joints import given
 from pliant.scene_file.folder import inside
@@ -58,11 +58,24 @@ class ClothBuilder:
             return
         keys = ("position", "rotation", "velocity", *CONTACT_KEYS, "self_contact", "name", *CLOTH_KEYS)
         options = given(table, *keys)
-        options["fibres"] = tuple(Fibres(one.direction, one.young) for one in table.fibres)
+        options["fibres"] = self._fibres(mesh, table, entry, (*path, "fibres"))
+        if len(options["fibres"]) < len(table.fibres):
+            self._fail(entry)
+            return
         body = self._add(entry, path, lambda: self.scene.add_cloth(mesh, material, **options))
         if body is not None:
             self._load_soft(body, table, entry, path)
             self._clamp_and_blow(body, table, entry, path)
+
+    def _fibres(self, mesh: meshes.TriMesh, table: ClothTable, entry: dict, path: KeyPath) -> tuple[Fibres, ...]:
+        """Those that lie within the sheet; the others are noted."""
+        found = []
+        for index, one in enumerate(table.fibres):
+            with self.problems.collect((*path, index, "direction"), entry["fibres"][index]["direction"]):
+                fibres = Fibres(one.direction, one.young)
+                check_fibres(mesh, fibres)
+                found.append(fibres)
+        return tuple(found)
 
     def _clamp_and_blow(self, body: Cloth, table: ClothTable, entry: dict, path: KeyPath) -> None:
         for index, clamp in enumerate(table.clamp):

@@ -3,11 +3,10 @@
 from typing import Any
 
 from pliant.errors import SceneError
-from pliant.scene.contact_options import CONTACT_KEYS
 from pliant.scene.rods import Rod
 from pliant.scene_file.build_joints import given
 from pliant.scene_file.problems import Path as KeyPath
-from pliant.scene_file.rods import RodTable, make_section
+from pliant.scene_file.rods import ROD_KEYS, RodTable, make_section
 
 MAX_SEGMENTS = 50_000
 """How many segments all rods of a file may have together."""
@@ -29,7 +28,7 @@ class RodBuilder:
         if not self._countable(table, entry, path):
             self._fail(entry)
             return
-        options = given(table, "position", "rotation", "velocity", *CONTACT_KEYS, "self_contact", "name")
+        options = given(table, "position", "rotation", "velocity", *ROD_KEYS, "self_contact", "name")
         options |= given(table, "radius", "edges", "closed", "segments", "normal", "curvature", "straight", "stretched")
         if table.section is not None:
             options["section"] = make_section(table.section)

@@ -9,7 +9,7 @@ from pliant.scene.rods import NOT_OF_RODS, Rod, RodPoint
 from pliant.scene.sections import SECTIONS, Section
 from pliant.scene_file.loads import MovingVector
 from pliant.scene_file.materials import MaterialOrName
-from pliant.scene_file.schema import BodyTable
+from pliant.scene_file.schema import PlacedTable
 from pliant.scene_file.values import (
     Flag,
     Positive,
@@ -79,7 +79,7 @@ class PointTorqueTable(Table):
     vector: MovingVector
 
 
-class RodTable(BodyTable):
+class RodTable(PlacedTable):
     """[[rod]]"""
 
     points: leaf(_points, "an array of points [x, y, z]")

@@ -146,19 +146,24 @@ class ContactTable(Table):
     restitution: Share = None
 
 
-class BodyTable(Table):
-    """What every body has."""
+class PlacedTable(Table):
+    """What every body and every rod has."""
 
     name: Name = None
     position: Vector = None
     rotation: Quaternion = None
     friction: NonNegative = None
     restitution: Share = None
-    rolling_friction: NonNegative = None
-    torsional_friction: NonNegative = None
     collide: Flag = None
     group: Groups = None
     mask: Groups = None
+
+
+class BodyTable(PlacedTable):
+    """What every body has."""
+
+    rolling_friction: NonNegative = None
+    torsional_friction: NonNegative = None
     thickness: Positive = None
 
 

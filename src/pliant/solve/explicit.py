@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.errors import SolverError
 from pliant.model.loads import node_forces, wind_forces
 from pliant.rows.table import Rows
 from pliant.solve.dual.row_solver import RowSolver
@@ -17,6 +18,10 @@ from pliant.solve.info import Info
 from pliant.solve.options import Explicit
 from pliant.solve.problem import Problem, Solution
 from pliant.solve.stability import largest_frequency, largest_rod_frequency, largest_safe_step
+
+# Elements that move something in one step by so many times the size of all elements at rest have run away: in a step
+# that is short enough they move it by no more than four times its way from where they are at rest.
+RUN_AWAY = 10.0
 
 
 class ExplicitSolver:
@@ -26,16 +31,30 @@ class ExplicitSolver:
     linear_rows = True
 
     def __init__(self, options: Explicit, model):
-        self.options, self.checked = options, None
+        self.options, self.checked, self.size = options, 0.0, _size(model)  # the longest step so far [s], [m]
         self.forces = Forces(model.elements, model.node_count)
         self.rows = RowSolver(options.tolerance, model)
 
     def solve(self, problem: Problem) -> Solution:
         """The new velocity triples, impulses, and what it took."""
-        if self.checked != problem.h:
+        if problem.h > self.checked:  # parts of a step say nothing new
             self.checked = problem.h
             warn_of_long_steps(self.options.method, problem.model, problem.state, problem.h)
         return self._symplectic(problem) if self.options.method == "symplectic" else self._runge_kutta(problem)
+
+    def _check(self, problem: Problem, u: np.ndarray) -> None:
+        """Raise where elements, whose velocities are u (triples, 3), have run away; what is not finite is told
+        elsewhere."""
+        ways = problem.h * np.abs(u - problem.prediction.u).max(axis=1)
+        ways[problem.model.node_count + 1 :: 2] = 0.0
+        worst = int(np.argmax(ways)) if len(ways) else 0
+        if self.size and len(ways) and RUN_AWAY * self.size < ways[worst] < np.inf:
+            state = problem.state
+            raise SolverError(
+                f"step {state.step + 1} (t = {state.time:g} s): the step is too long for pliant.Explicit, whose forces "
+                f"threw {problem.model.place_of(worst)} {ways[worst]:.3g} m away in a scene of {self.size:.3g} m; the "
+                f"state before the step is kept. Try a smaller time step or Newton()"
+            )
 
     def _symplectic(self, problem: Problem) -> Solution:
         """u = u* + h M^-1 f(x, v), then the impulses of joints and contacts."""
@@ -47,6 +66,7 @@ class ExplicitSolver:
             mobility = prediction.inverse_mass[n:][:, [0, 5, 4, 5, 1, 3, 4, 3, 2]].reshape(-1, 3, 3)
             mobility[0::2, [0, 1, 2], [0, 1, 2]] = prediction.inverse_mass[n::2, :3]
             u[n:] += h * np.einsum("tij,tj->ti", mobility, force[n:])
+        self._check(problem, u)
         change, impulse, info = self.rows.solve_rows(problem, rows.table, u, prediction.inverse_mass)
         info.solver = "explicit symplectic"
         return Solution(u + change, impulse, info)
@@ -74,6 +94,7 @@ class ExplicitSolver:
         weights = [weight for _, weight in tableau]
         u = prediction.u.copy()
         u[:n] = v + h * sum(weight * slope[1] for weight, slope in zip(weights, slopes))
+        self._check(problem, u)
         travel = sum(weight * slope[0] for weight, slope in zip(weights, slopes))
         info = Info(f"explicit {self.options.method}", iterations=len(tableau))
         return Solution(u, np.zeros(problem.rows.table.target.shape), info, travel=travel)
@@ -81,6 +102,12 @@ class ExplicitSolver:
     def close_gaps(self, problem: Problem, state, rows: Rows) -> tuple[np.ndarray, int]:
         """Velocities (triples, 3) with which the rows of joints reach their targets, and products it took."""
         return self.rows.close_gaps(problem, rows, problem.prediction.inverse_mass)
+
+
+def _size(model) -> float:
+    """The largest extent of what has elements at rest, of rods their length [m]; 0 where nothing has."""
+    soft = float(np.ptp(model.rest, axis=0).max(initial=0.0)) if model.node_count else 0.0
+    return soft + (0.0 if model.rods.set is None else float(model.rods.set.rest.ravel()[model.rods.set.lanes].sum()))
 
 
 def warn_of_long_steps(method: str, model, state, h: float) -> None:

@@ -142,7 +142,8 @@ class MixedSolver(NewtonSolver):
 
     def _solved(self, problem: Problem, potential: Increment, criterion: StepCriterion, u: np.ndarray) -> Solution:
         """Outer iterations from velocities u until their corrections are small and forces balance."""
-        info, self.unmet = Info(self.name, linear=self.system.linear, converged=False), 0
+        linear = "kkt" if self.kkt else self.system.linear
+        info, self.unmet = Info(self.name, linear=linear, converged=False), 0
         for _ in range(int(self.mixed.outer)):
             u, first = self._outer(potential, criterion, u, info)
             small = first <= self.mixed.tolerance

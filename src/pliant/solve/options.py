@@ -126,7 +126,8 @@ class Mixed(Checked):
     the energy norm, if the step is in balance. rotation: "polar" (of the deformation gradient), or "procrustes" (T's
     own rule, which stalls a little short of the answer). linear: how the linear systems are solved, as of Newton.
     system: "reduced" (positions alone, sparse and positive), or "kkt" (T's own: positions and multipliers by conjugate
-    gradients with a constant, factorised preconditioner; tets of four nodes without joints, contacts and damping).
+    gradients with a constant, factorised preconditioner, so `linear` stays "auto"; tets of four nodes without joints,
+    contacts and damping).
     With outer=1 it is the method of the paper, fast and stable for any stiffness, and says so where a step has not
     converged.
     """
@@ -142,6 +143,11 @@ class Mixed(Checked):
         self.clean("rotation", choice, ("polar", "procrustes"))
         self.clean("system", choice, ("reduced", "kkt"))
         self.clean("linear", choice, LINEAR)
+        if self.system == "kkt" and self.linear != "auto":
+            raise SceneError(
+                f"Mixed linear={self.linear!r} is for system='reduced': with system='kkt' linear systems are solved by "
+                f"conjugate gradients with its own preconditioner; leave linear out"
+            )
         self.clean("tolerance", number, low=0, open_low=True)
         self.clean("outer", whole, low=1, high=MOST)
         self.clean("inner", whole, low=1, high=MOST)
@@ -172,7 +178,8 @@ class Explicit(Checked):
 
     method: "symplectic" (first order, energy stays bounded; joints and contacts by impulses), "rk2" (midpoint rule) or
     "rk4" (Runge-Kutta of fourth order); these two for scenes without joints, contacts and plasticity. A warning at the
-    first step names the largest safe time step when dt exceeds it. tolerance: of the impulses, as of Dual.
+    first step names the largest safe time step when dt exceeds it; what forces throw far beyond the scene in a step is
+    an error. tolerance: of the impulses, as of Dual.
     """
 
     method: str = "symplectic"

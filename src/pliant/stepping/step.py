@@ -166,8 +166,9 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
     """A velocity that is not finite stops the simulation, and so does a step that failed and ran away; the message
     names step, body and node or element."""
     if not math.isfinite(float(u.sum())) and len(bad := np.flatnonzero(~np.isfinite(u).all(axis=1))):
+        place = model.place_of(int(bad[0]))
         raise SolverError(
-            f"step {state.step + 1} (t = {state.time:g} s): the velocity of {_place(model, int(bad[0]))} is not finite "
+            f"step {state.step + 1} (t = {state.time:g} s): the velocity of {place} is not finite "
             f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer "
             f"material"
         )
@@ -182,7 +183,7 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
     if len(moved) and moved[worst] > RUN_AWAY * size:
         raise SolverError(
             f"step {state.step + 1} (t = {state.time:g} s): the step did not converge (residual "
-            f"{info.residual:.1e}) and {_place(model, worst)} ran away by {moved[worst]:.3g} m in a scene of "
+            f"{info.residual:.1e}) and {model.place_of(worst)} ran away by {moved[worst]:.3g} m in a scene of "
             f"{size:.3g} m; the state before the step is kept. Try a smaller time step"
         )
 
@@ -208,20 +209,11 @@ def check_state(model: Model, state: State) -> None:
     moved.append(np.repeat(np.isfinite(np.concatenate(bodies, axis=1)).all(axis=1), 2))
     bad = np.flatnonzero(~np.concatenate(moved))
     if len(bad) or not np.isfinite(state.plastic_strain).all():
-        what = _place(model, int(bad[0])) if len(bad) else "a plastic strain"
+        what = model.place_of(int(bad[0])) if len(bad) else "a plastic strain"
         raise SolverError(
             f"step {state.step} (t = {state.time:g} s): {what} is not finite any more; the state before the step is "
             f"kept. Try a smaller time step"
         )
-
-
-def _place(model: Model, first: int) -> str:
-    """A triple in words: its body, and the node and an element of it."""
-    if first < model.node_count:
-        body = int(np.searchsorted(model.node_start, first, side="right") - 1)
-        element = model.elements.cell_at(body, first)
-        return f"soft body {model.soft_names[body]!r}, node {first - model.node_start[body]}, element {element}"
-    return f"rigid body {model.rigid_names[(first - model.node_count) // 2]!r}"
 
 
 class Clock:

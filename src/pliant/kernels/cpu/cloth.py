@@ -8,13 +8,7 @@ u1, u2, n as columns (9), gradients of nodes 0, 1 seen in v (4), seven moduli, a
 import numpy as np
 from numba import prange
 
-from pliant.formulas.cloth import (
-    positive_sheet_moduli,
-    sheet_block,
-    sheet_frame,
-    sheet_moduli,
-    sheet_world_block,
-)
+from pliant.formulas.cloth import positive_sheet_moduli, sheet_block, sheet_frame, sheet_moduli, sheet_world_block
 from pliant.formulas.matrix3 import add, cross, dot, multiply_vector, scale
 from pliant.jit import formula, kernel, kernel_in, parallel_kernel
 from pliant.kernels.lanes import LANES, chunks, first_of, last_of, load3, load9, load9_from, store3, store9

@@ -12,8 +12,9 @@ from pliant.jit import formula, kernel
 
 # Rows of a block.
 SIX = 6
-# A pivot below this part of its diagonal number is rounding, and counts as this part.
-LEAST_PIVOT = 1e-15
+# Least pivot, as a part of its diagonal number: well below what `safety` leaves of any motion of a matrix that is not
+# negative.
+LEAST_PIVOT = 1e-9
 
 
 @formula
@@ -79,8 +80,9 @@ def _multiply_rows(a, at, width, other, across, count, out):
 def factorise_envelope(start, first, safety, a_inout):
     """L of A = L L^T, one over the diagonal on it; A's diagonal numbers count `safety` times.
 
-    A row that has nothing on its diagonal gets zero there: what cannot move stays. (LAPACK would wake BLAS threads,
-    whose spinning slows ours.)
+    A row that has nothing on its diagonal gets zero there: what cannot move stays. So does a motion in which A has no
+    stiffness beyond those before it, or a negative one, and its row is zero: a small pivot in its place would make all
+    that follow larger and larger. (LAPACK would wake BLAS threads, whose spinning slows ours.)
     """
     product = np.empty((SIX, SIX))
     for k in range(first.shape[0]):
@@ -101,8 +103,11 @@ def factorise_envelope(start, first, safety, a_inout):
                     total = whole - product[r, r]
                     for i in range(r):
                         total -= a_inout[own + r * width + i] * a_inout[own + r * width + i]
-                    root = math.sqrt(max(total, LEAST_PIVOT * whole)) if whole > 0.0 else 0.0
-                    a_inout[own + r * width + r] = 1.0 / root if whole > 0.0 else 0.0
+                    moves = whole > 0.0 and total > LEAST_PIVOT * whole
+                    a_inout[own + r * width + r] = 1.0 / math.sqrt(total) if moves else 0.0
+                    if not moves:
+                        for i in range(start[k] + r * width, own + r * width + r):
+                            a_inout[i] = 0.0
 
 
 @kernel

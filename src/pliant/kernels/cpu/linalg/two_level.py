@@ -6,9 +6,12 @@ import numpy as np
 from numba import prange
 
 from pliant.jit import kernel, parallel_kernel
-from pliant.kernels.cpu.linalg.envelope import LEAST_PIVOT, SIX, place, solve_envelope
+from pliant.kernels.cpu.linalg.envelope import SIX, place, solve_envelope
 from pliant.kernels.cpu.linalg.sliced import multiply_blocks
 from pliant.kernels.lanes import LANES
+
+# A pivot of a dense matrix below this part of its diagonal number is rounding, and counts as this part.
+LEAST_PIVOT = 1e-15
 
 
 @parallel_kernel
