@@ -2,10 +2,12 @@
 
 A static solve is an implicit step from rest with a very long time step: inertia then vanishes beside stiffness, and the
 step's potential is the total potential energy. Scenes with rigid bodies or contacts, whose rows are linear only for
-small motions, begin with short steps that grow (pseudo-transient continuation); an implicit step from rest with
-velocity u leaves the forces M u / h out of balance, which says how far equilibrium is.
+small motions, begin with short steps that grow (pseudo-transient continuation), and so do others where one long step
+does not converge, as near buckling; an implicit step from rest with velocity u leaves the forces M u / h out of
+balance, which says how far equilibrium is.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -23,18 +25,19 @@ from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
-from pliant.stepping.step import NO_NUMBERS, check_motion, pose
+from pliant.stepping.step import NO_NUMBERS, pose
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
-LONG = 1e6
+LONG = 1e8
 # First step [s] of a scene with rigid bodies or contacts, its growth, and the largest turn [rad] of a body in a step.
 FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
 # The same where only rods turn, which have no rows.
 LARGEST_ROD_TURN = 1.5
-# Most steps for one load, and how often a load step that fails is halved.
-MOST_STEPS, MOST_HALVINGS = 400, 6
+# The shortest step [s]; most steps for one load; how often a load step that fails is halved, and after how many that
+# do not it is doubled again.
+SHORTEST_STEP, MOST_STEPS, MOST_HALVINGS, SUCCESSES = 1e-6, 400, 6, 3
 # Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
 # of the scene, of a long step and of one that still pushes contacts apart.
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
@@ -80,15 +83,16 @@ class Loading:
         return bool(self.sim.model.colliders.things.may_touch_others().any())
 
     def run(self, load_steps: int) -> None:
-        """All load steps; one that fails is taken in halves."""
-        done, share, halvings = 0.0, 1.0 / load_steps, 0
+        """All load steps; one that fails is taken in halves, and those after it are as long as before once some of its
+        parts went well."""
+        done, share, halvings, successes = 0.0, 1.0 / load_steps, 0, 0
         while done < 1.0 - 1e-12:
             target = min(done + share, 1.0)
             before, length = self.sim.state, self.length
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
             except (SolverError, *NO_NUMBERS) as error:
-                halvings += 1
+                halvings, successes = halvings + 1, 0
                 if halvings > MOST_HALVINGS:
                     raise SolverError(
                         f"no equilibrium found beyond {done:.3g} of the load: {error}. Try more load_steps; a "
@@ -96,47 +100,71 @@ class Loading:
                     ) from None
                 self.sim.state, self.length, share = before, length, 0.5 * share
                 continue
-            done = target
+            done, successes = target, successes + 1
+            if halvings and successes == SUCCESSES:
+                share, halvings, successes = 2.0 * share, halvings - 1, 0
         self._rest()
 
     def _balance(self, model) -> None:
         """Steps under one load until forces balance."""
         sim = self.sim
         model = model.during(sim.state, self.time)
-        h = LONG * _answer_time(model) if self.long else FIRST_STEP
-        motion = 0.0
+        if self.long:
+            before, length = sim.state, self.length
+            with suppress(SolverError, *NO_NUMBERS):
+                return self._leap(model)
+            sim.state, self.length = before, length
+        return self._creep(model)
+
+    def _leap(self, model) -> None:
+        """Long steps until nothing moves any more; one is enough where the scene is smooth."""
+        h, motion = LONG * _answer_time(model), 0.0
         for _ in range(MOST_STEPS):
-            before = scaled_impulses(_held(sim.state), h / self.length)
-            self.length = h
-            problem = pose(model, before, h, linear_rows=False)
-            # where contacts are pushed apart, small motions count as well
-            solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
-            if solution.rows is not None:  # with contacts where the step leads
-                problem = problem.with_rows(solution.rows)
-            state, sim.info = integrate(problem, solution), solution.info
-            self._refuse_far(state)
-            check_motion(model, problem.state, problem.h, solution.u, problem.prediction.u, solution.info)
-            moved = float(np.abs(_points(state) - _points(before)).max())
-            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
-            if turn > self.largest_turn or (not sim.info.converged and not self.long):
-                h *= 0.25
-                if h < 1e-6:
-                    raise SolverError("the step length fell to nothing")
-                sim.state = before
-                continue
-            sim.state = state
-            balance = _imbalance(model, state, h)
-            still = moved <= (STILL if self.long else SETTLED) * self.size
-            settled = still and (self.long or balance <= BALANCE)
-            settled = (settled or (self.long and self._smooth())) and not sim.info.tangled
-            if sim.info.converged and settled:
-                sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
+            before = self.sim.state
+            state, motion = self._step(model, h, motion)
+            if not self.sim.info.converged:
+                raise SolverError(f"iterations stopped at residual {self.sim.info.residual:.1e}")
+            self.sim.state, self.length = state, h
+            still = _way(before, state) <= STILL * self.size
+            if (still or self._smooth()) and not self.sim.info.tangled:
                 return
-            if self.long and not sim.info.converged:
-                raise SolverError(f"Newton stopped at residual {sim.info.residual:.1e}")
-            if not self.long:
-                h *= GROWTH
+        raise SolverError(f"parts still move after {MOST_STEPS} steps")
+
+    def _creep(self, model) -> None:
+        """Short steps that grow until forces balance."""
+        sim, h, motion, balance = self.sim, FIRST_STEP, 0.0, np.inf
+        for _ in range(MOST_STEPS):
+            before = sim.state
+            # where contacts are pushed apart, small motions count as well; else they may be but rounding
+            state, motion = self._step(model, h, 0.0 if self._may_touch() else motion)
+            self._refuse_far(state)
+            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
+            if turn > self.largest_turn or not sim.info.converged:
+                h *= 0.25
+                if h < SHORTEST_STEP:
+                    raise SolverError("iterations do not converge, however short their way")
+                continue
+            sim.state, self.length = state, h
+            balance = _imbalance(model, state, h)
+            still = _way(before, state) <= SETTLED * self.size
+            if still and balance <= BALANCE and not sim.info.tangled:
+                sim.info.residual = max(sim.info.residual, balance)
+                return
+            h *= GROWTH
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
+
+    def _step(self, model, h: float, motion: float):
+        """The state after a step of length h [s] from rest, and twice the energy [J] of the largest motion so far."""
+        sim = self.sim
+        before = scaled_impulses(_held(sim.state), h / self.length)
+        problem = pose(model, before, h, linear_rows=False)
+        solution, motion = self.solver.balance(problem, motion)
+        if not np.isfinite(solution.u).all():
+            raise SolverError("its numbers grow beyond all bounds")
+        if solution.rows is not None:  # with contacts where the step leads
+            problem = problem.with_rows(solution.rows)
+        sim.info = solution.info
+        return integrate(problem, solution), motion
 
     def _refuse_far(self, state) -> None:
         """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""
@@ -194,6 +222,11 @@ def scaled(model, share: float, time: float):
 def _points(state) -> np.ndarray:
     """Nodes and centres of rigid bodies (k, 3)."""
     return np.concatenate([state.x, state.body_position])
+
+
+def _way(before, after) -> float:
+    """The longest way [m] of a node or the centre of a rigid body between two states."""
+    return float(np.abs(_points(after) - _points(before)).max())
 
 
 def _answer_time(model) -> float:
