@@ -1,5 +1,7 @@
 """Equilibrium near buckling: columns of rods and of sheets against beam theory and the elastica."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -17,7 +19,7 @@ def euler(bending: float, length: float) -> float:
     return np.pi**2 * bending / (4 * length**2)
 
 
-def rod_tip(share: float, load_steps: int = 1) -> float:
+def rod_tip(share: float, load_steps: int = 1, side: float = SIDE) -> float:
     """Deflection of the tip, relative to the length, of a rod of 1 m under that part of Euler's load."""
     radius, segments = 0.01, 30
     critical = euler(YOUNG * np.pi * radius**4 / 4, 1.0)
@@ -25,11 +27,11 @@ def rod_tip(share: float, load_steps: int = 1) -> float:
     points = np.linspace((0, 0, 0), (0, 0, 1), segments + 1)
     rod = scene.add_rod(points, pl.Material.linear(YOUNG, 0.3, 1000), radius=radius)
     rod.clamp(0)
-    rod[segments].force((SIDE * critical, 0, -share * critical))
+    rod[segments].force((side * critical, 0, -share * critical))
     return scene.equilibrium(load_steps=load_steps).rod(rod).points[-1, 0]
 
 
-def strip_tip(share: float, load_steps: int = 1) -> float:
+def strip_tip(share: float, load_steps: int = 1, side: float = SIDE) -> float:
     """The same of a strip of a sheet, 0.2 m long."""
     length, width, thickness = 0.2, 0.02, 2e-3
     critical = euler(YOUNG * width * thickness**3 / 12, length)
@@ -37,7 +39,7 @@ def strip_tip(share: float, load_steps: int = 1) -> float:
     mesh = pl.meshes.grid((length, width), (40, 4))
     strip = scene.add_cloth(mesh, pl.Material.corotated(YOUNG, 0, 1000), thickness=thickness)
     strip.clamp("x < 1e-6")
-    strip.force("x > 0.19999", (-share * critical, 0, SIDE * critical))
+    strip.force("x > 0.19999", (-share * critical, 0, side * critical))
     return scene.equilibrium(load_steps=load_steps).positions(strip)[-1, 2] / length
 
 
@@ -78,3 +80,18 @@ def test_just_above_eulers_load_the_buckled_shape_is_found():
     """1.02 is where the stiffness of the straight column has lost its sign by little: many iterations lead nowhere."""
     assert rod_tip(1.02) == pytest.approx(elastica(1.02), rel=1e-2)
     assert strip_tip(1.02, 20) == pytest.approx(elastica(1.02), rel=1e-2)
+
+
+@pytest.mark.parametrize("tip", [rod_tip, strip_tip])
+@pytest.mark.parametrize("share", [1.01, 1.1, 2.0, 5.0])
+def test_a_straight_column_above_eulers_load_is_said_to_be_unstable(tip, share):
+    with pytest.warns(UserWarning, match="not stably"):
+        assert tip(share, side=0.0) == 0.0
+
+
+@pytest.mark.parametrize("tip", [rod_tip, strip_tip])
+@pytest.mark.parametrize("share, side", [(0.9, 0.0), (0.99, 0.0), (0.98, SIDE), (1.02, SIDE), (1.1, SIDE), (2.0, SIDE)])
+def test_a_column_that_stays_is_not(tip, share, side):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tip(share, side=side)

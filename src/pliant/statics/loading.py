@@ -23,10 +23,13 @@ from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
+from pliant.statics.stability import warn_if_unstable
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
 from pliant.stepping.step import NO_NUMBERS, pose
 
+# The solver of an equilibrium for which none is named.
+STATIC_SOLVER = Newton(tolerance=1e-6, max_iterations=200)
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
@@ -43,6 +46,10 @@ SHORTEST_STEP, MOST_STEPS, MOST_HALVINGS, SUCCESSES = 1e-6, 400, 6, 3
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
 # Motion, relative to the size of the scene and of its joints, beyond which a body comes to rest nowhere.
 FARTHEST = 1e3
+# All ways of what cannot get away, relative to the size that it has then, after which it goes round and round.
+ROUND = 20.0
+# Part of the stiffness times the size that counts as load, so that where there is none at all rounding is none.
+NO_LOAD = 1e-12
 
 
 def equilibrium(
@@ -50,7 +57,7 @@ def equilibrium(
 ):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
     refuse_residents(device, "static equilibrium")
-    solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
+    solver = STATIC_SOLVER if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
     time = number(time, "time")
@@ -58,12 +65,14 @@ def equilibrium(
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
     sim = Simulation(scene, dt, solver=solver, threads=threads, device=device)
     mixed = isinstance(solver, Mixed)
+    # an integrator is that of the steps that the simulation goes on with, from rest
     options, working = (solver, MixedSolver) if mixed else (replace(solver, integrator="euler"), NewtonSolver)
     sim.working_solver = working(options, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
     with use_threads(sim.thread_choice.most):
         Loading(sim, time, long=not swinging).run(load_steps)
     refuse_inverted(sim.model, sim.state)
+    warn_if_unstable(sim.model, sim.state, sim.dt, STATIC_DIRECT_WORK)
     return sim
 
 
@@ -76,8 +85,7 @@ class Loading:
         only_rods = bool(sim.model.rods.names) and not len(sim.model.joints.family)
         self.largest_turn = LARGEST_ROD_TURN if only_rods else LARGEST_TURN
         self.length = sim.dt  # [s] of the step whose impulses the state holds
-        points = _points(sim.state)
-        self.first, self.size = points, max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
+        self.first, self.size = _points(sim.state), _size(sim.state)
 
     def _may_touch(self) -> bool:
         return bool(self.sim.model.colliders.things.may_touch_others().any())
@@ -132,7 +140,7 @@ class Loading:
 
     def _creep(self, model) -> None:
         """Short steps that grow until forces balance."""
-        sim, h, motion, balance = self.sim, FIRST_STEP, 0.0, np.inf
+        sim, h, motion, balance, gone = self.sim, FIRST_STEP, 0.0, np.inf, 0.0
         for _ in range(MOST_STEPS):
             before = sim.state
             # where contacts are pushed apart, small motions count as well; else they may be but rounding
@@ -145,11 +153,12 @@ class Loading:
                     raise SolverError("iterations do not converge, however short their way")
                 continue
             sim.state, self.length = state, h
-            balance = _imbalance(model, state, h)
-            still = _way(before, state) <= SETTLED * self.size
-            if still and balance <= BALANCE and not sim.info.tangled:
+            balance, way = _imbalance(model, state, h), _way(before, state)
+            if way <= SETTLED * self.size and balance <= BALANCE and not sim.info.tangled:
                 sim.info.residual = max(sim.info.residual, balance)
                 return
+            gone += way / max(self.size, _size(state))
+            self._refuse_round(before, state, gone)
             h *= GROWTH
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
 
@@ -173,13 +182,20 @@ class Loading:
         size = self.size + radius + model.joints.reach.max(initial=0.0)
         if self.long or not moved.max() > FARTHEST * size:
             return
-        place = int(moved.argmax())
-        body = np.searchsorted(model.node_start, place, side="right") - 1
-        names = [*model.soft_names, *model.rigid_names]
-        name = names[body if place < model.node_count else len(model.soft_names) + place - model.node_count]
         raise SceneError(
-            f"equilibrium: {name!r} moves away without end and touches nothing that stops it; pin it, join it to "
-            f"something that is held, or put something below it"
+            f"equilibrium: {_name(model, int(moved.argmax()))!r} moves away without end and touches nothing that stops "
+            f"it; pin it, join it to something that is held, or put something below it"
+        )
+
+    def _refuse_round(self, before, state, gone: float) -> None:
+        """What swings comes to rest on a short way, for it never has speed; a torque, or a pressure that follows its
+        face, may turn it for ever."""
+        if gone <= ROUND or self._may_touch():
+            return
+        place = int(np.abs(_points(state) - _points(before)).max(axis=1).argmax())
+        raise SceneError(
+            f"equilibrium: {_name(self.sim.model, place)!r} goes round and round, for nothing resists its load; pin or "
+            f"clamp more of it, or join it to the world or to something that is held"
         )
 
     def _smooth(self) -> bool:
@@ -224,6 +240,18 @@ def _points(state) -> np.ndarray:
     return np.concatenate([state.x, state.body_position])
 
 
+def _size(state) -> float:
+    """The largest extent [m] of all nodes and centres of rigid bodies along an axis."""
+    return max(float(np.ptp(_points(state), axis=0).max()), 1e-6)
+
+
+def _name(model, place: int) -> str:
+    """The body of a node or of a centre of a rigid body."""
+    if place >= model.node_count:
+        return model.rigid_names[place - model.node_count]
+    return model.soft_names[int(np.searchsorted(model.node_start, place, side="right") - 1)]
+
+
 def _way(before, after) -> float:
     """The longest way [m] of a node or the centre of a rigid body between two states."""
     return float(np.abs(_points(after) - _points(before)).max())
@@ -251,5 +279,6 @@ def _imbalance(model, state, h: float) -> float:
     multiply_diagonal = model.device.linalg.triples.multiply_diagonal
     force = multiply_diagonal(mass, free * after) / h
     applied = multiply_diagonal(mass, free * prediction.u) / h
-    largest = max(np.abs(applied).max(initial=0.0), model.rods.largest_load(state))
+    least = NO_LOAD * _size(state) * np.max(model.node_stiffness, initial=0.0)
+    largest = max(np.abs(applied).max(initial=0.0), model.rods.largest_load(state), least)
     return float(np.abs(force).max(initial=0.0) / max(largest, 1e-300))
