@@ -228,7 +228,14 @@ class Scene(Sealed):
 
         load_steps: gravity, forces, tractions, pressures and prescribed displacements grow in so many steps (one that
         fails is halved). time [s]: at which loads that are functions of time are taken; prescribed velocities count as
-        held. A scene that can move as a whole is refused; no equilibrium within reach is a SolverError.
+        held. A scene that can move as a whole is refused; no equilibrium within reach is a SolverError. What hangs by
+        pins or joints comes to rest where its loads lead it.
+
+        solver: Newton or Mixed; None is Newton(tolerance=1e-6, max_iterations=200), closer than Newton() is, whose
+        tolerance, 1e-2 of what a load step moves, is meant for steps in time. Iterations that do not converge begin
+        anew from where they were, in short steps as of something with inertia that loses its speed; with fewer than it
+        takes that is slower, and no less true. The simulation goes on with this solver; an integrator, of which statics
+        have none, is that of the steps it takes then.
         """
         from pliant.statics.loading import equilibrium  # as above
 

@@ -13,16 +13,16 @@ RANK, MOST_NODES = 1e-6, 60
 def refuse_free_motions(model, state) -> list[str]:
     """Raise if nothing holds a body; returns the names of bodies that are held but free to swing.
 
-    A soft body is held by pins and joints that resist all six of its motions as a whole; one that is joined to
-    something held may swing about its joints, as a rigid body may. Bodies that may touch others are let pass.
+    A soft body is held by pins that it cannot move along as a whole; it may swing about them, as about joints to what
+    is held, and comes to rest where its loads lead it, as rigid bodies do. Bodies that may touch others are let pass.
     """
     _refuse_wind(model)
     bodies = np.flatnonzero(~model.static)
     names = [*model.soft_names, *(model.rigid_names[b] for b in bodies)]
     own = [_own_rows(model, state, i) for i in range(len(model.soft_names))]
-    rank = [np.linalg.matrix_rank(rows, tol=RANK) if len(rows) else 0 for rows in own] + [0] * len(bodies)
+    rank = [_rank(rows) for rows in own] + [0] * len(bodies)
     links = _links(model, bodies)
-    held = {i for i in range(len(names)) if rank[i] == 6 and any(pin_of == i for pin_of in _pinned_bodies(model))}
+    held = {i for i, rows in enumerate(own) if _rank(rows[:, :3]) == 3}
     held |= {i for i, j in links if j < 0}
     beside: dict[int, list[int]] = {}
     for i, j in links:
@@ -38,7 +38,8 @@ def refuse_free_motions(model, state) -> list[str]:
     if loose:
         raise SceneError(
             f"equilibrium: {', '.join(repr(names[i]) for i in loose)} can move or turn as a whole without resistance; "
-            f"pin nodes or join it to something that is held"
+            f"pin nodes in all three directions, clamp them (a sheet, a rod), or join it to the world or to something "
+            f"that is held"
         )
     return [names[i] for i in range(len(names)) if rank[i] < 6]
 
@@ -49,9 +50,9 @@ def _refuse_wind(model) -> None:
         raise SceneError(f"equilibrium: the wind on {name!r} has no place in statics; use a pressure, or simulate it")
 
 
-def _pinned_bodies(model) -> set[int]:
-    """Soft bodies with pins."""
-    return {int(np.searchsorted(model.node_start, pin.nodes[0], side="right") - 1) for pin in model.pins}
+def _rank(rows: np.ndarray) -> int:
+    """How many motions rows (k, 3 or 6) resist."""
+    return int(np.linalg.matrix_rank(rows, tol=RANK)) if len(rows) else 0
 
 
 def _links(model, bodies) -> list[tuple[int, int]]:

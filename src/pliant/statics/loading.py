@@ -2,10 +2,12 @@
 
 A static solve is an implicit step from rest with a very long time step: inertia then vanishes beside stiffness, and the
 step's potential is the total potential energy. Scenes with rigid bodies or contacts, whose rows are linear only for
-small motions, begin with short steps that grow (pseudo-transient continuation); an implicit step from rest with
-velocity u leaves the forces M u / h out of balance, which says how far equilibrium is.
+small motions, begin with short steps that grow (pseudo-transient continuation), and so do others where one long step
+does not converge, as near buckling; an implicit step from rest with velocity u leaves the forces M u / h out of
+balance, which says how far equilibrium is.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -21,25 +23,33 @@ from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
+from pliant.statics.stability import warn_if_unstable
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
-from pliant.stepping.step import NO_NUMBERS, check_motion, pose
+from pliant.stepping.step import NO_NUMBERS, pose
 
+# The solver of an equilibrium for which none is named.
+STATIC_SOLVER = Newton(tolerance=1e-6, max_iterations=200)
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
-LONG = 1e6
+LONG = 1e8
 # First step [s] of a scene with rigid bodies or contacts, its growth, and the largest turn [rad] of a body in a step.
 FIRST_STEP, GROWTH, LARGEST_TURN = 0.05, 2.0, 0.3
 # The same where only rods turn, which have no rows.
 LARGEST_ROD_TURN = 1.5
-# Most steps for one load, and how often a load step that fails is halved.
-MOST_STEPS, MOST_HALVINGS = 400, 6
+# The shortest step [s]; most steps for one load; how often a load step that fails is halved, and after how many that
+# do not it is doubled again.
+SHORTEST_STEP, MOST_STEPS, MOST_HALVINGS, SUCCESSES = 1e-6, 400, 6, 3
 # Forces out of balance, relative to those applied, that count as equilibrium; and the last motion, relative to the size
 # of the scene, of a long step and of one that still pushes contacts apart.
 BALANCE, STILL, SETTLED = 1e-6, 1e-9, 1e-7
 # Motion, relative to the size of the scene and of its joints, beyond which a body comes to rest nowhere.
 FARTHEST = 1e3
+# All ways of what cannot get away, relative to the size that it has then, after which it goes round and round.
+ROUND = 20.0
+# Part of the stiffness times the size that counts as load, so that where there is none at all rounding is none.
+NO_LOAD = 1e-12
 
 
 def equilibrium(
@@ -47,7 +57,7 @@ def equilibrium(
 ):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
     refuse_residents(device, "static equilibrium")
-    solver = Newton(tolerance=1e-6, max_iterations=200) if solver is None else solver
+    solver = STATIC_SOLVER if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
     time = number(time, "time")
@@ -55,12 +65,14 @@ def equilibrium(
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
     sim = Simulation(scene, dt, solver=solver, threads=threads, device=device)
     mixed = isinstance(solver, Mixed)
+    # an integrator is that of the steps that the simulation goes on with, from rest
     options, working = (solver, MixedSolver) if mixed else (replace(solver, integrator="euler"), NewtonSolver)
     sim.working_solver = working(options, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
     with use_threads(sim.thread_choice.most):
         Loading(sim, time, long=not swinging).run(load_steps)
     refuse_inverted(sim.model, sim.state)
+    warn_if_unstable(sim.model, sim.state, sim.dt, STATIC_DIRECT_WORK)
     return sim
 
 
@@ -73,22 +85,22 @@ class Loading:
         only_rods = bool(sim.model.rods.names) and not len(sim.model.joints.family)
         self.largest_turn = LARGEST_ROD_TURN if only_rods else LARGEST_TURN
         self.length = sim.dt  # [s] of the step whose impulses the state holds
-        points = _points(sim.state)
-        self.first, self.size = points, max(float((points.max(axis=0) - points.min(axis=0)).max()), 1e-6)
+        self.first, self.size = _points(sim.state), _size(sim.state)
 
     def _may_touch(self) -> bool:
         return bool(self.sim.model.colliders.things.may_touch_others().any())
 
     def run(self, load_steps: int) -> None:
-        """All load steps; one that fails is taken in halves."""
-        done, share, halvings = 0.0, 1.0 / load_steps, 0
+        """All load steps; one that fails is taken in halves, and those after it are as long as before once some of its
+        parts went well."""
+        done, share, halvings, successes = 0.0, 1.0 / load_steps, 0, 0
         while done < 1.0 - 1e-12:
             target = min(done + share, 1.0)
             before, length = self.sim.state, self.length
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
             except (SolverError, *NO_NUMBERS) as error:
-                halvings += 1
+                halvings, successes = halvings + 1, 0
                 if halvings > MOST_HALVINGS:
                     raise SolverError(
                         f"no equilibrium found beyond {done:.3g} of the load: {error}. Try more load_steps; a "
@@ -96,47 +108,72 @@ class Loading:
                     ) from None
                 self.sim.state, self.length, share = before, length, 0.5 * share
                 continue
-            done = target
+            done, successes = target, successes + 1
+            if halvings and successes == SUCCESSES:
+                share, halvings, successes = 2.0 * share, halvings - 1, 0
         self._rest()
 
     def _balance(self, model) -> None:
         """Steps under one load until forces balance."""
         sim = self.sim
         model = model.during(sim.state, self.time)
-        h = LONG * _answer_time(model) if self.long else FIRST_STEP
-        motion = 0.0
+        if self.long:
+            before, length = sim.state, self.length
+            with suppress(SolverError, *NO_NUMBERS):
+                return self._leap(model)
+            sim.state, self.length = before, length
+        return self._creep(model)
+
+    def _leap(self, model) -> None:
+        """Long steps until nothing moves any more; one is enough where the scene is smooth."""
+        h, motion = LONG * _answer_time(model), 0.0
         for _ in range(MOST_STEPS):
-            before = scaled_impulses(_held(sim.state), h / self.length)
-            self.length = h
-            problem = pose(model, before, h, linear_rows=False)
-            # where contacts are pushed apart, small motions count as well
-            solution, motion = self.solver.balance(problem, motion if self.long else 0.0)
-            if solution.rows is not None:  # with contacts where the step leads
-                problem = problem.with_rows(solution.rows)
-            state, sim.info = integrate(problem, solution), solution.info
-            self._refuse_far(state)
-            check_motion(model, problem.state, problem.h, solution.u, problem.prediction.u, solution.info)
-            moved = float(np.abs(_points(state) - _points(before)).max())
-            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
-            if turn > self.largest_turn or (not sim.info.converged and not self.long):
-                h *= 0.25
-                if h < 1e-6:
-                    raise SolverError("the step length fell to nothing")
-                sim.state = before
-                continue
-            sim.state = state
-            balance = _imbalance(model, state, h)
-            still = moved <= (STILL if self.long else SETTLED) * self.size
-            settled = still and (self.long or balance <= BALANCE)
-            settled = (settled or (self.long and self._smooth())) and not sim.info.tangled
-            if sim.info.converged and settled:
-                sim.info.residual = max(sim.info.residual, balance if not self.long else 0.0)
+            before = self.sim.state
+            state, motion = self._step(model, h, motion)
+            if not self.sim.info.converged:
+                raise SolverError(f"iterations stopped at residual {self.sim.info.residual:.1e}")
+            self.sim.state, self.length = state, h
+            still = _way(before, state) <= STILL * self.size
+            if (still or self._smooth()) and not self.sim.info.tangled:
                 return
-            if self.long and not sim.info.converged:
-                raise SolverError(f"Newton stopped at residual {sim.info.residual:.1e}")
-            if not self.long:
-                h *= GROWTH
+        raise SolverError(f"parts still move after {MOST_STEPS} steps")
+
+    def _creep(self, model) -> None:
+        """Short steps that grow until forces balance."""
+        sim, h, motion, balance, gone = self.sim, FIRST_STEP, 0.0, np.inf, 0.0
+        for _ in range(MOST_STEPS):
+            before = sim.state
+            # where contacts are pushed apart, small motions count as well; else they may be but rounding
+            state, motion = self._step(model, h, 0.0 if self._may_touch() else motion)
+            self._refuse_far(state)
+            turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
+            if turn > self.largest_turn or not sim.info.converged:
+                h *= 0.25
+                if h < SHORTEST_STEP:
+                    raise SolverError("iterations do not converge, however short their way")
+                continue
+            sim.state, self.length = state, h
+            balance, way = _imbalance(model, state, h), _way(before, state)
+            if way <= SETTLED * self.size and balance <= BALANCE and not sim.info.tangled:
+                sim.info.residual = max(sim.info.residual, balance)
+                return
+            gone += way / max(self.size, _size(state))
+            self._refuse_round(before, state, gone)
+            h *= GROWTH
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
+
+    def _step(self, model, h: float, motion: float):
+        """The state after a step of length h [s] from rest, and twice the energy [J] of the largest motion so far."""
+        sim = self.sim
+        before = scaled_impulses(_held(sim.state), h / self.length)
+        problem = pose(model, before, h, linear_rows=False)
+        solution, motion = self.solver.balance(problem, motion)
+        if not np.isfinite(solution.u).all():
+            raise SolverError("its numbers grow beyond all bounds")
+        if solution.rows is not None:  # with contacts where the step leads
+            problem = problem.with_rows(solution.rows)
+        sim.info = solution.info
+        return integrate(problem, solution), motion
 
     def _refuse_far(self, state) -> None:
         """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""
@@ -145,13 +182,20 @@ class Loading:
         size = self.size + radius + model.joints.reach.max(initial=0.0)
         if self.long or not moved.max() > FARTHEST * size:
             return
-        place = int(moved.argmax())
-        body = np.searchsorted(model.node_start, place, side="right") - 1
-        names = [*model.soft_names, *model.rigid_names]
-        name = names[body if place < model.node_count else len(model.soft_names) + place - model.node_count]
         raise SceneError(
-            f"equilibrium: {name!r} moves away without end and touches nothing that stops it; pin it, join it to "
-            f"something that is held, or put something below it"
+            f"equilibrium: {_name(model, int(moved.argmax()))!r} moves away without end and touches nothing that stops "
+            f"it; pin it, join it to something that is held, or put something below it"
+        )
+
+    def _refuse_round(self, before, state, gone: float) -> None:
+        """What swings comes to rest on a short way, for it never has speed; a torque, or a pressure that follows its
+        face, may turn it for ever."""
+        if gone <= ROUND or self._may_touch():
+            return
+        place = int(np.abs(_points(state) - _points(before)).max(axis=1).argmax())
+        raise SceneError(
+            f"equilibrium: {_name(self.sim.model, place)!r} goes round and round, for nothing resists its load; pin or "
+            f"clamp more of it, or join it to the world or to something that is held"
         )
 
     def _smooth(self) -> bool:
@@ -196,6 +240,23 @@ def _points(state) -> np.ndarray:
     return np.concatenate([state.x, state.body_position])
 
 
+def _size(state) -> float:
+    """The largest extent [m] of all nodes and centres of rigid bodies along an axis."""
+    return max(float(np.ptp(_points(state), axis=0).max()), 1e-6)
+
+
+def _name(model, place: int) -> str:
+    """The body of a node or of a centre of a rigid body."""
+    if place >= model.node_count:
+        return model.rigid_names[place - model.node_count]
+    return model.soft_names[int(np.searchsorted(model.node_start, place, side="right") - 1)]
+
+
+def _way(before, after) -> float:
+    """The longest way [m] of a node or the centre of a rigid body between two states."""
+    return float(np.abs(_points(after) - _points(before)).max())
+
+
 def _answer_time(model) -> float:
     """The longest time sqrt(m / k) of a node [s]."""
     return float(np.sqrt(np.max(model.node_mass / np.maximum(model.node_stiffness, 1e-300))))
@@ -218,5 +279,6 @@ def _imbalance(model, state, h: float) -> float:
     multiply_diagonal = model.device.linalg.triples.multiply_diagonal
     force = multiply_diagonal(mass, free * after) / h
     applied = multiply_diagonal(mass, free * prediction.u) / h
-    largest = max(np.abs(applied).max(initial=0.0), model.rods.largest_load(state))
+    least = NO_LOAD * _size(state) * np.max(model.node_stiffness, initial=0.0)
+    largest = max(np.abs(applied).max(initial=0.0), model.rods.largest_load(state), least)
     return float(np.abs(force).max(initial=0.0) / max(largest, 1e-300))

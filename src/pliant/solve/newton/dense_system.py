@@ -17,6 +17,7 @@ class DenseSystem:
 
     linear, dtype = "dense", np.dtype(np.float64)
     direct, iterates = True, False  # solves are cheap beside evaluations
+    bare = False  # it is never asked for without rows
     patience = 12  # iterations before sweeps over contacts
     contact_softness = FIRM_CONTACTS
 

@@ -72,6 +72,11 @@ class FactorPattern:
             self.room = factor(self.pattern, values, self.room)
         return FactorPreconditioner(self.room, offsets, work)
 
+    def negative_pivots(self, factor) -> int:
+        """How many scalar pivots of factors are negative; of those whose sign may be rounding none is."""
+        inverse = factor.pivot[1] if self.panels else factor.pivot[:, 3:]
+        return int(np.count_nonzero(inverse < 0.0))
+
     def quadratic(self, u: np.ndarray) -> float:
         """u^T A u over the free components (n, 3), of the matrix last assembled."""
         pattern, kernels = self.pattern, self.device.linalg.block_ldl

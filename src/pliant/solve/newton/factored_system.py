@@ -14,6 +14,7 @@ class FactoredSystem:
 
     linear, dtype = "cholesky", np.dtype(np.float64)
     direct, iterates = True, False  # solves are cheap beside evaluations
+    bare = False  # it is never asked for without rows
     patience, contact_softness = 3, LOOSE_CONTACTS  # there are no contacts
 
     def __init__(self, model, joints: Rows):

@@ -256,7 +256,7 @@ def _direction(potential: Increment, system, point: Point, last: float | None, e
     if not kinked:
         rows.foresee(direction)
     potential.elements.foresee(potential.h * direction)
-    return Direction(direction, slope, size, products, now)
+    return Direction(direction, slope, size, products, now, exact and system.bare)
 
 
 def _estimated(

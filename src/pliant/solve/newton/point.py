@@ -16,11 +16,12 @@ class Point:
 
 @dataclass
 class Direction:
-    """Newton's direction (triples, 3), the slope along it, the gradient's size, the products it took, and the joints'
-    impulses (slices, 3, LANES) [N s] where it starts."""
+    """Newton's direction (triples, 3), the slope along it, the gradient's size, the products it took, the joints'
+    impulses (slices, 3, LANES) [N s] where it starts, and whether it is by factors of all of the Hessian as it is."""
 
     direction: np.ndarray
     slope: float
     size: float
     products: int
     impulse: np.ndarray
+    whole: bool = False

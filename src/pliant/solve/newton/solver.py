@@ -8,6 +8,7 @@ from pliant.errors import SceneError
 from pliant.rows import joints as joint_rows
 from pliant.rows.softness import contact_shares, contact_softness, joint_softness
 from pliant.solve.info import Info
+from pliant.solve.newton.assembling import assemble
 from pliant.solve.newton.at_hand import load_contacts
 from pliant.solve.newton.criteria import ROUNDING, StaticCriterion, StepCriterion
 from pliant.solve.newton.dense_system import DenseSystem
@@ -103,6 +104,14 @@ class NewtonSolver:
         start, most = self._static_start(potential, problem.prediction.u), int(self.options.max_iterations)
         solution = self._solution(problem, potential, *self._minimise(potential, start, criterion, most))
         return solution, max(motion, criterion.motion)
+
+    def pivots_below_zero(self, problem: Problem) -> int:
+        """How many pivots of the stiffness as it is, at the start of a step without rows, are negative; none are known
+        where it is not factorised."""
+        potential = self._potential(problem)
+        potential.evaluate(np.zeros_like(problem.prediction.u))
+        assemble(potential, self.system, exact=True, first=True)
+        return self.system.factors.negative_pivots(self.system.preconditioner.factor) if self.system.bare else 0
 
     def _memory(self, problem: Problem) -> dict[str, np.ndarray]:
         """What was kept of the steps before: the last change of velocity beyond what outer forces alone do, and the one

@@ -14,7 +14,8 @@ CREEPING, SURPRISING = 0.5, 2.0
 @dataclass
 class Trend:
     """What the corrections so far tell of those to come: last, its energy [J]; condition: what energy a gradient of
-    local norm one had when a correction was far larger than the one before, as those of loosely solved systems are."""
+    local norm one had when a correction was far larger than the one before, as those of loosely solved systems are.
+    Factors of the Hessian hide nothing, however soft a motion is: they tell what is left, and end that doubt."""
 
     last: float = np.inf
     whole: bool = False
@@ -28,6 +29,8 @@ class Trend:
         ratio = np.sqrt(energy / self.last) if self.last > 0.0 else 0.0
         if ratio > SURPRISING and self.whole and not self.renewed:
             self.condition = max(self.condition, energy / max(found.size**2, 1e-300))
+        if found.whole:
+            self.condition = 0.0
         # a geometric series
         self.slow = (
             energy * (ratio / (1.0 - ratio)) ** 2 if CREEPING < ratio < 1.0 and self.whole and not self.renewed else 0.0
