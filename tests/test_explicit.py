@@ -204,7 +204,7 @@ def test_steps_that_are_too_long_are_told_once_and_what_runs_away_is_an_error():
     thrown = pytest.raises(pl.SolverError, match=r"too long for pliant.Explicit, whose forces threw .*'rod0\.\d'")
     with pytest.warns(UserWarning, match="too long for pliant.Explicit") as told, thrown:
         sim.step(20)
-    assert len(told) == 1
+    assert len([one for one in told if "too long" in str(one.message)]) == 1
     assert np.all(np.isfinite(sim.state.x)) and np.abs(sim.rod(sim.scene.rods[0]).points).max() < 10
 
 

@@ -85,6 +85,26 @@ def corner(radius: float = 0.01, **options) -> None:
     pl.Scene().add_rod([[0, 0, 0], [1, 0, 0], [1, 1, 0]], STEEL, radius, **options)
 
 
+def wrung(segments: int) -> None:
+    """A rod whose ends are turned towards each other, above the ground."""
+    scene = pl.Scene(gravity=(0, 0, 0))
+    scene.add_rigid(pl.Plane(), static=True, position=(0, 0, -1))
+    law = pl.Material.linear(1e6, 0.3, 1000)
+    rod = scene.add_rod([(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0)], law, radius=0.005, segments=segments)
+    rod.clamp(0, angular_velocity=(0, 4, 0))
+    rod.clamp(2, angular_velocity=(0, -4, 0))
+    scene.simulate(1 / 50, threads=1).step(20)
+
+
+def column(load: float) -> None:
+    """A straight column of 1 m under a load, in parts of Euler's."""
+    scene, law = pl.Scene(gravity=(0, 0, 0)), pl.Material.linear(1e8, 0.3, 1000)
+    rod = scene.add_rod([(0, 0, 0), (0, 0, 1)], law, radius=0.01, segments=10)
+    rod.clamp(0)
+    rod[10].force((0, 0, -load * np.pi**2 * 1e8 * np.pi * 0.01**4 / 16))
+    scene.equilibrium()
+
+
 def meshed(triangles: slice, repair: bool) -> None:
     """Tets of a box, of whose surface perhaps a triangle is missing."""
     surface = pl.meshes.box((1, 1, 1), 2).surface()
@@ -176,7 +196,9 @@ CASES: dict[str, list[tuple[str, Callable, list[Callable]]]] = {
             [lambda _: overlapping(1.0), lambda _: overlapping(0.8, ignored=True)],
         ),
         ("lie inside soft ones.*move them apart", lambda: swallowed(0.5), [lambda _: swallowed(1.2)]),
+        ("turns by more than 60 degrees.*shorter segments", lambda: wrung(1), [lambda _: wrung(10)]),
     ],
+    "statics/stability.py": [("not stably", lambda: column(1.1), [lambda _: column(0.9)])],
     "scene/rod_shapes.py": [
         ("segments=.*collide=False", corner, [lambda _: corner(0.05, segments=10), lambda _: corner(collide=False)])
     ],

@@ -186,7 +186,7 @@ def warn_of_step(model, before: np.ndarray, state, told: set[str]) -> None:
 def _warn_of_gaps(model, state, told: set[str]) -> None:
     """Say of rods, once of each, that they turn too sharply for the pieces with which they touch; told: their names."""
     arms = model.colliders.arms
-    if arms is None:
+    if arms is None or not model.may_touch:
         return
     third = model.colliders.solids.placed(state).frame[:, 2::3]
     for body in arms.open_at(state.body_position, third).tolist():

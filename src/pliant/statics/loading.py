@@ -145,6 +145,8 @@ class Loading:
             before = sim.state
             # where contacts are pushed apart, small motions count as well; else they may be but rounding
             state, motion = self._step(model, h, 0.0 if self._may_touch() else motion)
+            if self.long and sim.info.tangled:
+                raise SolverError("elements are turned inside out on the way, which leads past all balances nearby")
             self._refuse_far(state)
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > self.largest_turn or not sim.info.converged:
@@ -157,7 +159,7 @@ class Loading:
             if way <= SETTLED * self.size and balance <= BALANCE and not sim.info.tangled:
                 sim.info.residual = max(sim.info.residual, balance)
                 return
-            gone += way / max(self.size, _size(state))
+            gone += way / max(self._extent(), _size(state))
             self._refuse_round(before, state, gone)
             h *= GROWTH
         raise SolverError(f"forces are still out of balance by {balance:.1e} of the loads after {MOST_STEPS} steps")
@@ -178,14 +180,18 @@ class Loading:
     def _refuse_far(self, state) -> None:
         """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""
         moved, model = np.abs(_points(state) - self.first).max(axis=1), self.sim.model
-        radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0).max(initial=0.0)
-        size = self.size + radius + model.joints.reach.max(initial=0.0)
-        if self.long or not moved.max() > FARTHEST * size:
+        if self.long or not moved.max() > FARTHEST * self._extent():
             return
         raise SceneError(
             f"equilibrium: {_name(model, int(moved.argmax()))!r} moves away without end and touches nothing that stops "
             f"it; pin it, join it to something that is held, or put something below it"
         )
+
+    def _extent(self) -> float:
+        """The size [m] of the scene, with that of bodies and what joints reach over."""
+        model = self.sim.model
+        radius = np.where(np.isfinite(model.body_radius), model.body_radius, 0.0).max(initial=0.0)
+        return float(self.size + radius + model.joints.reach.max(initial=0.0))
 
     def _refuse_round(self, before, state, gone: float) -> None:
         """What swings comes to rest on a short way, for it never has speed; a torque, or a pressure that follows its

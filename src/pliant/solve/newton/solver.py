@@ -40,6 +40,7 @@ class NewtonSolver:
     name, equations = "newton", "implicit"
     linear_rows = False
     settling: Settling | None = None  # where steps may settle by sweeps alone
+    few = False  # whether bodies are so few that one matrix holds all of them
 
     def __init__(self, options: Newton, model, state, direct_work: float = DIRECT_WORK):
         self.options = options
@@ -52,7 +53,7 @@ class NewtonSolver:
         self.turning = Turning(model)
         fits = options.linear in ("auto", "cholesky") and Straight.fits(model)
         self.straight = Straight(model, state, self.system, options.tolerance) if fits else None
-        self.few = isinstance(self.system, DenseSystem)  # whether bodies are so few that one matrix holds all of them
+        self.few = isinstance(self.system, DenseSystem)
         self.settling = Settling(model, options.tolerance, self.few) if Settling.fits(model) else None
         # where the last step ended, with what elastic energy [J]: it need not be evaluated again
         self.known = None

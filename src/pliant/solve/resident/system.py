@@ -48,6 +48,7 @@ class DrivenSystem:
 
     patience, linear, dtype = 3, "pcg", np.dtype(np.float32)
     direct, iterates = False, False  # solves take their time, and rows are taken with the elements
+    bare = False  # nothing is factorised
 
     def __init__(self, model, program):
         self.program, n = program, model.node_count
