@@ -24,6 +24,7 @@ from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.gains import without_gains
 from pliant.stepping.held import held_back
 from pliant.stepping.parts import ASTRAY, in_halves, in_parts
+from pliant.stepping.spins import paid_spins
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
@@ -68,6 +69,7 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     if solver.linear_rows:
         new = close_gaps(problem, solution, new, solver)
         _check_joints(problem, solution, new)
+        new, _ = paid_spins(problem, solution, new)
     else:
         new = (as_it_lands if getattr(solver, "bounded", False) else without_gains)(problem, solution, new)
     solution.info.straying = max(solution.info.straying, _strayed(problem, solution, solver, new))
