@@ -34,8 +34,13 @@ NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report. Nothing is written into the old state."""
-    parts = getattr(solver, "substeps", None)
-    return in_parts(attempt, model, state, solver, h, parts) if parts else in_halves(attempt, model, state, solver, h)
+    if parts := getattr(solver, "substeps", None):
+        new, info = in_parts(attempt, model, state, solver, h, parts)
+    else:
+        new, info = in_halves(attempt, model, state, solver, h)
+    if solver.linear_rows and info.parts > 1:  # in a short part nothing gets far
+        check_motion(model, state, h, new.velocity_triples(), state.velocity_triples(), info)
+    return new, info
 
 
 def attempt(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
