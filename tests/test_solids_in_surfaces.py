@@ -79,7 +79,9 @@ def test_contacts_of_a_thin_plate_act_close_to_it():
 
 
 @pytest.mark.parametrize("seed", [0, 2, 12])
-@pytest.mark.parametrize("solver", [pl.Dual(), pl.Dual(eliminate=True), pl.Explicit()], ids=["dual", "eliminate", "rows"])
+@pytest.mark.parametrize(
+    "solver", [pl.Dual(), pl.Dual(eliminate=True), pl.Explicit()], ids=["dual", "eliminate", "rows"]
+)
 def test_contacts_on_both_sides_of_what_is_thin_throw_nothing(solver, seed):
     """The tip of a pyramid reaches through a plate, whose sides push it both ways: no impulses meet that. What they
     lift it by, out of where it began, is little beside what it fell with."""

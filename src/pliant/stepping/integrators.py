@@ -21,8 +21,9 @@ from pliant.rotations import rotation_matrix
 from pliant.rows.joints import errors_at
 from pliant.rows.table import Rows
 from pliant.solve.info import Info
+from pliant.stepping.attempts import Attempts, with_work
 from pliant.stepping.parts import ASTRAY, as_whole, scaled
-from pliant.stepping.step import attempt, step
+from pliant.stepping.step import advance, step
 
 # Length of the Euler step within one of BDF2.
 PART = 2 / 3
@@ -31,14 +32,16 @@ FIELDS = ("x", "v", "body_position", "body_rotation", "body_velocity", "body_ang
 
 def bdf2_step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report."""
-    new, info = _second_order(model, state, solver, h)
+    attempts = Attempts(advance)
+    new, info = _second_order(model, state, solver, h, attempts)
     if new is None:
         new, info = step(model, state, solver, h)
         info.integrator = "euler"
+        info = with_work(info, [*attempts.infos, info]) if attempts.infos else info
     return new.remembering("bdf2", **{name: getattr(state, name) for name in FIELDS}), info
 
 
-def _second_order(model: Model, state: State, solver, h: float) -> tuple[State | None, Info | None]:
+def _second_order(model: Model, state: State, solver, h: float, attempts: Attempts) -> tuple[State | None, Info | None]:
     """A step of BDF2; None where implicit Euler has to take its place."""
     before = state.memory.get("bdf2")
     if before is None or _touches(model, state):
@@ -48,11 +51,12 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
         return None, None
     start = start.remembering("before", **_from_before(model.during(state, state.time + h), state, before))
     try:
-        new, info = attempt(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+        new, info = attempts.take(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
     except SolverError:  # ran away
         return None, None
     if _touches(model, new) or info.straying > ASTRAY:
         return None, None
+    info = attempts.told(info)
     info.integrator = "bdf2"
     return replace(as_whole(new.remembering("before"), 1 / PART), time=state.time + h), info
 
