@@ -21,9 +21,10 @@ from pliant.solve.newton.solver import NewtonSolver
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
+from pliant.stepping.attempts import NO_NUMBERS
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
-from pliant.stepping.step import NO_NUMBERS, check_motion, pose
+from pliant.stepping.step import check_motion, pose
 
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7

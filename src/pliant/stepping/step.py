@@ -60,9 +60,8 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
     if solver.linear_rows:
-        new = close_gaps(problem, solution, new, solver)
+        new, _ = paid_spins(problem, solution, close_gaps(problem, solution, new, solver))
         _check_joints(problem, solution, new)
-        new, _ = paid_spins(problem, solution, new)
     else:
         new = (as_it_lands if getattr(solver, "bounded", False) else without_gains)(problem, solution, new)
     solution.info.straying = max(solution.info.straying, _strayed(problem, solution, solver, new))
