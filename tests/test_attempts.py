@@ -8,6 +8,7 @@ import pytest
 import pliant as pl
 from pliant.errors import SolverError
 from pliant.solve.info import Info
+from pliant.stepping import step as stepping
 from pliant.stepping.attempts import Attempts
 from pliant.stepping.parts import in_halves
 
@@ -61,3 +62,26 @@ def test_work_of_attempts_that_break_down_counts():
     assert made == 3 and info.parts == 2
     assert (info.iterations, info.newton_iterations) == (15, 12)
     assert info.timings["solve"] > 0.0
+
+
+def test_what_runs_away_in_short_parts_is_an_error_of_the_step(monkeypatch):
+    """A ball that leaves with 1 km/s goes no further than the scene is large in a sixteenth of a step, and beyond it in
+    the whole; one with a few m/s does not."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0, 0, 1))
+    sim = scene.simulate(1 / 60, solver=pl.Dual())
+
+    def leaving(speed):
+        def advance(model, state, solver, h):
+            new = replace(state, body_velocity=np.full((1, 3), speed))
+            return new, Info(converged=False, straying=2.0)
+
+        return advance
+
+    monkeypatch.setattr(stepping, "advance", leaving(3.0))
+    assert sim.step().info.parts == 16
+    before = sim.state
+    monkeypatch.setattr(stepping, "advance", leaving(1000.0))
+    with pytest.raises(SolverError, match="ran away"):
+        sim.step()
+    assert sim.state is before
