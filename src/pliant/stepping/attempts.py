@@ -58,10 +58,10 @@ class Attempts:
 
     def told(self, info: Info) -> Info:
         """The report of a step, with the work of all attempts."""
-        return info if len(self.infos) == 1 else with_work(info, self.infos)
+        return info if len(self.infos) == 1 else _with_work(info, self.infos)
 
 
-def with_work(info: Info, attempts: list[Info]) -> Info:
+def _with_work(info: Info, attempts: list[Info]) -> Info:
     """A report with the work of these attempts as its own."""
     timings = {}
     for each in attempts:

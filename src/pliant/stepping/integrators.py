@@ -21,7 +21,7 @@ from pliant.rotations import rotation_matrix
 from pliant.rows.joints import errors_at
 from pliant.rows.table import Rows
 from pliant.solve.info import Info
-from pliant.stepping.attempts import Attempts, with_work
+from pliant.stepping.attempts import Attempts
 from pliant.stepping.parts import ASTRAY, as_whole, scaled
 from pliant.stepping.step import advance, step
 
@@ -32,16 +32,14 @@ FIELDS = ("x", "v", "body_position", "body_rotation", "body_velocity", "body_ang
 
 def bdf2_step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report."""
-    attempts = Attempts(advance)
-    new, info = _second_order(model, state, solver, h, attempts)
+    new, info = _second_order(model, state, solver, h)
     if new is None:
         new, info = step(model, state, solver, h)
         info.integrator = "euler"
-        info = with_work(info, [*attempts.infos, info]) if attempts.infos else info
     return new.remembering("bdf2", **{name: getattr(state, name) for name in FIELDS}), info
 
 
-def _second_order(model: Model, state: State, solver, h: float, attempts: Attempts) -> tuple[State | None, Info | None]:
+def _second_order(model: Model, state: State, solver, h: float) -> tuple[State | None, Info | None]:
     """A step of BDF2; None where implicit Euler has to take its place."""
     before = state.memory.get("bdf2")
     if before is None or _touches(model, state):
@@ -50,6 +48,7 @@ def _second_order(model: Model, state: State, solver, h: float, attempts: Attemp
     if start is None:
         return None, None
     start = start.remembering("before", **_from_before(model.during(state, state.time + h), state, before))
+    attempts = Attempts(advance)
     try:
         new, info = attempts.take(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
     except SolverError:  # ran away
