@@ -305,3 +305,25 @@ def test_rigid_bodies_alone_move_as_with_newton(beside):
     for one, other in zip(mixed.pose(box), newton.pose(box)):
         assert np.array_equal(one, other)
     assert mixed.info.converged
+
+
+def test_rigid_bodies_that_touch_move_as_with_newton():
+    """Four light boxes under a heavy one stay up, every step met; so does a capsule that a box falls on."""
+    scene = pl.Scene()
+    scene.add_rigid(pl.Plane(), static=True)
+    for place in range(5):
+        mass = 100 if place == 4 else 1
+        top = scene.add_rigid(pl.Box((0.1, 0.1, 0.1)), mass=mass, position=(0, 0, 0.05 + 0.1 * place))
+    scene.add_rigid(pl.Capsule(0.03, 0.2), density=500, position=(2, 0, 0.3), rotation=(1, 2, 0, 1), friction=2.0)
+    falling = {"position": (2, 0, 0.75), "rotation": (1, 0, 2, 0), "velocity": (0, 0, -10), "friction": 2.0}
+    box = scene.add_rigid(pl.Box((0.2, 0.15, 0.1)), density=500, **falling)
+    mixed, newton = (scene.simulate(dt=1 / 60, solver=solver) for solver in (pl.Mixed(), pl.Newton()))
+    for _ in range(60):
+        mixed.step()
+        newton.step()
+        assert mixed.info.converged == newton.info.converged
+    assert mixed.info.solver == "mixed"
+    for body in (top, box):
+        for one, other in zip(mixed.pose(body), newton.pose(body)):
+            assert np.array_equal(one, other)
+    assert abs(mixed.pose(top)[0][2] - 0.45) < 1e-4  # a thousandth of a box

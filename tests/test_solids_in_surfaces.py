@@ -76,3 +76,26 @@ def test_contacts_of_a_thin_plate_act_close_to_it():
     radius = scene.simulate(dt=0.01, threads=1).model.colliders.meshed.radius
     assert radius[-8:] == pytest.approx(0.001)
     assert radius[:-8] == pytest.approx(0.001, rel=0.5)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 12])
+@pytest.mark.parametrize(
+    "solver", [pl.Dual(), pl.Dual(eliminate=True), pl.Explicit()], ids=["dual", "eliminate", "rows"]
+)
+def test_contacts_on_both_sides_of_what_is_thin_throw_nothing(solver, seed):
+    """The tip of a pyramid reaches through a plate, whose sides push it both ways: no impulses meet that. What they
+    lift it by, out of where it began, is little beside what it fell with."""
+    w, random, scene = 0.03, np.random.default_rng(seed), pl.Scene()
+    scene.add_rigid(pl.Box((1, 1, 0.01)), static=True, position=(0, 0, -0.005))
+    corners = [[-w, -w, 0], [w, -w, 0], [w, w, 0], [-w, w, 0], [0, 0, 0.25]]
+    faces = [[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
+    rotation = tuple(random.normal(size=4)) if seed else (0.9238795325, 0.3826834324, 0, 0)
+    velocity = (*(random.normal(size=2) * 3), -10) if seed else (-2.08453442, -0.521672, -10)
+    motion = {"rotation": rotation, "velocity": velocity, "friction": 2.0}
+    scene.add_rigid(pl.Mesh(points=corners, triangles=faces), density=500, position=(0, 0, 0.3), **motion)
+    sim = scene.simulate(1 / 60, solver=solver)
+    start = before = sim.energy().total
+    for _ in range(30):
+        now = sim.step().energy().total
+        assert now <= before + 0.01 * start
+        before = now

@@ -127,3 +127,17 @@ def test_converged_is_what_all_solvers_mean_by_it():
         said[sweeps] = (sim.info.converged, sim.info.imbalance)
     assert not said[5][0] and said[5][1] > 0.5
     assert said[400][0] and said[400][1] < 0.1
+
+
+def test_a_stack_that_sinks_has_not_converged():
+    """Ten boxes: ten sweeps let the top one sink by centimetres, two hundred hold it to a hundredth of a box."""
+    for sweeps, holds in ((10, False), (200, True)):
+        scene = pl.Scene()
+        scene.add_rigid(pl.Plane(), static=True)
+        for place in range(10):
+            top = scene.add_rigid(pl.Box((0.1, 0.1, 0.1)), density=1000, position=(0, 0, 0.05 + 0.1 * place))
+        sim, said = scene.simulate(1 / 60, solver=pl.Xpbd(iterations=sweeps)), []
+        for _ in range(10):
+            said.append(sim.step().info.converged)
+        assert (sim.pose(top)[0][2] > 0.95 - 1e-3) == holds
+        assert all(said) if holds else not any(said)

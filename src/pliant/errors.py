@@ -43,6 +43,9 @@ class MeshError(PliantError, ValueError):
 class SolverError(PliantError, RuntimeError):
     """A solver cannot honour the scene, or the simulation broke down (step, body and element are named)."""
 
+    info: object = None
+    """The solver's report of the step that broke down, where there is one."""
+
 
 class FileError(PliantError, OSError):
     """A file cannot be read or written; it is named, and why."""

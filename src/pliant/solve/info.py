@@ -26,7 +26,8 @@ class Info:
     joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
     steps may find theirs; gaining: things to which impacts that bounce would give energy (stepping.bouncing). held:
     bodies that a step which did not converge would have led into or through others, and that went only a share of
-    their way (stepping.held). Then work is the sum over all parts, and the step is as good as the worst of them.
+    their way (stepping.held). Work is the sum over all parts and over attempts that were given
+    up (but for one of BDF2 that became Euler's), and the step is as good as the worst of its parts.
     """
 
     solver: str = ""

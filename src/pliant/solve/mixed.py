@@ -49,7 +49,8 @@ class MixedSolver(NewtonSolver):
     name = "mixed"
 
     def __init__(self, options: Mixed, model, state, direct_work: float = DIRECT_WORK):
-        super().__init__(Newton(linear=_linear(options, model)), model, state, direct_work)
+        newton = Newton(linear=_linear(options, model), tolerance=options.tolerance)
+        super().__init__(newton, model, state, direct_work)
         self.mixed = options
         self.met = True  # whether joints and contacts were, in the last global step,
         self.unmet = 0  # and in how many of this step they were not
@@ -62,7 +63,12 @@ class MixedSolver(NewtonSolver):
         self.settled = None  # the positions (n, 3) where stretches settled, if they did
 
     def solve(self, problem: Problem) -> Solution:
-        """The velocities of a step, impulses, and what it took."""
+        """The velocities of a step, impulses, and what it took; without elements nothing is mixed, and the step is
+        Newton's."""
+        if not problem.model.elements.sets:
+            solution = super().solve(problem)
+            solution.info.solver = self.name
+            return solution
         potential = self._potential(problem)
         memory = problem.state.memory.get(self.name, {})
         self._take_back(potential, memory)

@@ -25,6 +25,8 @@ from pliant.solve.problem import Problem, Solution, StepRows
 
 # Young's modulus of "no compliance" relative to the material's.
 RIGID_FACTOR = 1e9
+# What the last sweep may change, relative to what all of them did, in a step that has converged.
+SETTLED = 1e-2
 
 
 class XpbdSolver(DualSolver):
@@ -60,7 +62,8 @@ class XpbdSolver(DualSolver):
             self.device.linalg.pgs.sweep_system(operator, b, low, high, friction, x, u)
             impulse = x * operator.scale
         change, whole = np.linalg.norm(u - before), np.linalg.norm(u - prediction.u)
-        info = Info("xpbd", int(self.xpbd.iterations), float(change / whole) if whole > 0 else 0.0)
+        left = float(change / whole) if whole > 0 else 0.0
+        info = Info("xpbd", int(self.xpbd.iterations), left, converged=left <= SETTLED)
         info.rows = self.elements.count * 6 + row_count(self.device, rows.table)
         end = self._rows_at(state, rows, u, h)
         found = {"table": end.table, "joint_rate": (end.error - rows.error) / h}

@@ -24,9 +24,10 @@ from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
 from pliant.statics.stability import warn_if_unstable
+from pliant.stepping.attempts import NO_NUMBERS
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.parts import scaled as scaled_impulses
-from pliant.stepping.step import NO_NUMBERS, pose
+from pliant.stepping.step import pose
 
 # The solver of an equilibrium for which none is named.
 STATIC_SOLVER = Newton(tolerance=1e-6, max_iterations=200)

@@ -24,8 +24,11 @@ GAIN = 1e-3
 HALVINGS = 4
 
 
-def bouncing_less(advance: Callable, model: Model, state: State, solver, h: float) -> tuple[State, Info]:
-    """A step; again with less restitution of bodies that would gain energy by it, unless that is not the cause."""
+def bouncing_less(
+    advance: Callable, model: Model, state: State, solver, h: float, spent: Callable[[], bool]
+) -> tuple[State, Info]:
+    """A step; again with less restitution of bodies that would gain energy by it, unless that is not the cause. spent:
+    whether there were enough attempts; then these bodies do not bounce."""
     found = advance(model, state, solver, h)
     if not len(found[1].gaining):
         return found
@@ -33,6 +36,8 @@ def bouncing_less(advance: Callable, model: Model, state: State, solver, h: floa
     low, high, best = np.zeros(count), np.ones(count), None
     low[np.setdiff1d(np.arange(count), found[1].gaining)] = 1.0
     for _ in range(HALVINGS + 1):
+        if best is not None and spent():
+            break
         part = low if best is None else 0.5 * (low + high)
         tried = advance(replace(model, bounce=part), state, solver, h)
         gains = tried[1].gaining

@@ -9,10 +9,10 @@ import numpy as np
 
 from pliant.elements.potential import ElementPotential
 from pliant.model.state import State
-from pliant.rows.contacts import deepest_between
 from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import PENETRATION
 from pliant.solve.problem import Problem, Solution
+from pliant.stepping.spins import motion_of, paid_spins, shallow, spin_energies
 
 # Energy that contacts give, relative to that of the motion, for which a step is taken again in halves; and what a spin
 # may have more than both the turning in the step and the spin before.
@@ -31,19 +31,18 @@ def without_gains(problem: Problem, solution: Solution, new: State) -> State:
     if not len(problem.rows.contacts):
         return new
     model, state, n = problem.model, problem.state, problem.model.node_count
-    motion = 0.5 * model.device.linalg.triples.quadratic_diagonal(
-        problem.mass, model.free_triples * problem.prediction.u
-    )
+    motion = motion_of(problem)
     given = contact_work(problem, solution)
     if model.body_count:
         turn = np.ascontiguousarray(solution.u[n + 1 :: 2])
         poses = (state.body_rotation, turn), (state.body_rotation, state.body_angular_velocity)
-        turning, before = (_spin_energies(model, *pose) for pose in poses)
-        after = _spin_energies(model, new.body_rotation, new.body_angular_velocity)
+        turning, before = (spin_energies(model, *pose) for pose in poses)
+        after = spin_energies(model, new.body_rotation, new.body_angular_velocity)
         most = EXCESS * np.maximum(turning, before)
         given = max(given, float((after - most).sum(where=after > most)))
         spin = np.where((after > most)[:, None], turn, new.body_angular_velocity)
-        new = new.changed(body_angular_velocity=spin)
+        new, unpaid = paid_spins(problem, solution, new.changed(body_angular_velocity=spin))
+        given = max(given, unpaid)
     given = max(given / GAIN, lifted(problem, solution) / LIFTED)
     if given > motion and model.elements.sets:  # what is pressed hardly moves, and stores far more than it moves with
         motion += float(_elastic(model, ElementPotential.of(model.elements, state), state.x).sum())
@@ -60,15 +59,7 @@ def contact_work(problem: Problem, solution: Solution) -> float:
     middle = 0.5 * (solution.u + problem.prediction.u)
     model.device.rows.row_rates(table.start, table.triples, table.jacobian, middle, rate)
     work, size = (solution.impulses * rate).ravel()[rows.contact_index], model.colliders.size_of(rows.contacts)
-    return float(work.sum(where=_shallow(problem, PENETRATION * size)))
-
-
-def _shallow(problem: Problem, most: np.ndarray) -> np.ndarray:
-    """Which contacts (k,) are between things that were no deeper in each other than `most` (k,) [m] at the start."""
-    started = problem.started
-    if started.gap.min(initial=0.0) > -most.min(initial=np.inf):
-        return np.ones(len(most), bool)
-    return deepest_between(started, problem.rows.contacts) > -most
+    return float(work.sum(where=shallow(problem, PENETRATION * size)))
 
 
 def lifted(problem: Problem, solution: Solution) -> float:
@@ -84,7 +75,7 @@ def lifted(problem: Problem, solution: Solution) -> float:
     normal = rows.contact_index
     apart = rate.ravel()[normal] - allowed / problem.h
     work = solution.impulses.ravel()[normal] * np.maximum(apart, 0.0)
-    given = float(work.sum(where=_shallow(problem, allowed)))
+    given = float(work.sum(where=shallow(problem, allowed)))
     if solution.stored is not None:
         n = len(solution.internal)
         given += max(solution.stored - problem.h * float((solution.internal * solution.u[:n]).sum()), 0.0)
@@ -127,10 +118,10 @@ def _at_hand(problem: Problem, u: np.ndarray) -> np.ndarray:
     model, state, predicted = problem.model, problem.state, problem.prediction.u
     start, softs = state.velocity_triples(), len(model.soft_names)
     out = _of_things(problem, 0.5 * start, start) + _of_things(problem, predicted - start, u)
-    spins = _spin_energies(model, state.body_rotation, state.body_angular_velocity)
+    spins = spin_energies(model, state.body_rotation, state.body_angular_velocity)
     if model.body_torques:
         turn = np.ascontiguousarray(predicted[model.node_count + 1 :: 2])
-        spins = np.maximum(spins, _spin_energies(model, state.body_rotation, turn))
+        spins = np.maximum(spins, spin_energies(model, state.body_rotation, turn))
     out[softs:] += spins
     return out
 
@@ -139,7 +130,7 @@ def in_motion(problem: Problem, u: np.ndarray) -> np.ndarray:
     """Energies (t,) [J] of motion at velocities u (triples, 3)."""
     model, out = problem.model, _of_things(problem, 0.5 * u, u)
     turn = np.ascontiguousarray(u[model.node_count + 1 :: 2])
-    out[len(model.soft_names) :] += _spin_energies(model, problem.state.body_rotation, turn)
+    out[len(model.soft_names) :] += spin_energies(model, problem.state.body_rotation, turn)
     return out
 
 
@@ -159,10 +150,3 @@ def _of_things(problem: Problem, change: np.ndarray, u: np.ndarray) -> np.ndarra
     energy = np.einsum("ki,kij,kj->k", free * change, problem.mass, free * u)
     softs, n = len(model.soft_names), model.node_count
     return np.concatenate([np.bincount(things_of_nodes(model), energy[:n], softs), energy[n::2]])
-
-
-def _spin_energies(model, rotation: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """Energies (b,) [J] of angular velocities (b, 3) at orientations (b, 4); none of static bodies."""
-    out = np.empty(model.body_count)
-    model.device.rigid.spin_energies(model.body_inertia, model.static, rotation, spin, out)
-    return out

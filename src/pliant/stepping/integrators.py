@@ -21,8 +21,9 @@ from pliant.rotations import rotation_matrix
 from pliant.rows.joints import errors_at
 from pliant.rows.table import Rows
 from pliant.solve.info import Info
+from pliant.stepping.attempts import Attempts
 from pliant.stepping.parts import ASTRAY, as_whole, scaled
-from pliant.stepping.step import attempt, step
+from pliant.stepping.step import advance, step
 
 # Length of the Euler step within one of BDF2.
 PART = 2 / 3
@@ -47,12 +48,14 @@ def _second_order(model: Model, state: State, solver, h: float) -> tuple[State |
     if start is None:
         return None, None
     start = start.remembering("before", **_from_before(model.during(state, state.time + h), state, before))
+    attempts = Attempts(advance)
     try:
-        new, info = attempt(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
+        new, info = attempts.take(model, scaled(replace(start, time=state.time + h / 3), PART), solver, PART * h)
     except SolverError:  # ran away
         return None, None
     if _touches(model, new) or info.straying > ASTRAY:
         return None, None
+    info = attempts.told(info)
     info.integrator = "bdf2"
     return replace(as_whole(new.remembering("before"), 1 / PART), time=state.time + h), info
 

@@ -16,19 +16,19 @@ SETTLING = 3
 
 
 def in_halves(
-    advance: Callable, model: Model, state: State, solver, h: float, halvings: int = MOST_HALVINGS
+    attempts, model: Model, state: State, solver, h: float, halvings: int = MOST_HALVINGS
 ) -> tuple[State, Info]:
-    """A step of length h; one in which joints strayed or bodies ran away is taken again as two of half the length, and
-    so on."""
+    """A step of length h, by attempts (stepping.attempts); one in which joints strayed or bodies ran away is taken
+    again as two of half the length, and so on."""
     try:
-        new, info = advance(model, state, solver, h)
+        new, info = attempts.take(model, state, solver, h)
         unsettled = info.unsettled and halvings > MOST_HALVINGS - SETTLING
-        if not (info.straying > ASTRAY or unsettled) or halvings == 0:
+        if not (info.straying > ASTRAY or unsettled) or halvings == 0 or attempts.spent:
             return new, info
     except SolverError:
-        if halvings == 0:
+        if halvings == 0 or attempts.spent:
             raise
-    again = partial(in_halves, advance, halvings=halvings - 1)
+    again = partial(in_halves, attempts, halvings=halvings - 1)
     return in_parts(again, model, state, solver, h, 2)
 
 
@@ -75,5 +75,5 @@ def _whole(infos: list[Info]) -> Info:
     found["converged"] = all(info.converged for info in infos)
     found["shortest_step"] = min(info.shortest_step for info in infos)
     found |= {name: sorted({own for info in infos for own in getattr(info, name)}) for name in ("tangled", "held")}
-    found["timings"] = {name: sum(info.timings[name] for info in infos) for name in last.timings}
+    found["timings"] = {name: sum(info.timings.get(name, 0.0) for info in infos) for name in last.timings}
     return replace(last, **found)

@@ -19,37 +19,31 @@ from pliant.solve.newton.landing import as_it_lands
 from pliant.solve.problem import Problem, Solution, fill_rows
 from pliant.solve.residual import UNBALANCED, residual
 from pliant.stepping.apart import kept_apart
-from pliant.stepping.bouncing import bouncing_less, gaining
+from pliant.stepping.attempts import MOST, Attempts
+from pliant.stepping.bouncing import gaining
 from pliant.stepping.dynamics import integrate, predict
 from pliant.stepping.gains import without_gains
 from pliant.stepping.held import held_back
 from pliant.stepping.parts import ASTRAY, in_halves, in_parts, in_time
+from pliant.stepping.spins import paid_spins
 
 # A step that did not converge and moves something by so many times the size of the scene has run away.
 RUN_AWAY = 10.0
-# What linear algebra and arithmetic raise where numbers have grown beyond all bounds.
-NO_NUMBERS = (np.linalg.LinAlgError, ArithmeticError)
 
 
 def step(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     """The state after h [s], and the solver's report. Nothing is written into the old state."""
-    if getattr(solver, "bounded", False):
-        return in_time(attempt, model, state, solver, h)
     parts = getattr(solver, "substeps", None)
-    return in_parts(attempt, model, state, solver, h, parts) if parts else in_halves(attempt, model, state, solver, h)
-
-
-def attempt(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
-    """One step of length h, undivided; a SolverError where its numbers grow beyond all bounds."""
-    try:
-        if getattr(solver, "once", False):
-            return advance(model, state, solver, h)
-        return bouncing_less(advance, model, state, solver, h)
-    except NO_NUMBERS as error:
-        raise SolverError(
-            f"step {state.step + 1} (t = {state.time:g} s): its numbers cannot be computed with ({error}); the state "
-            f"before the step is kept. Try a smaller time step"
-        ) from error
+    attempts = Attempts(advance, MOST * (parts or 1))
+    if getattr(solver, "bounded", False):
+        new, info = in_time(attempts.take, model, state, solver, h)
+    elif parts:
+        new, info = in_parts(attempts.take, model, state, solver, h, parts)
+    else:
+        new, info = in_halves(attempts, model, state, solver, h)
+    if solver.linear_rows and info.parts > 1:  # in a short part nothing gets far
+        check_motion(model, state, h, new.velocity_triples(), state.velocity_triples(), info)
+    return new, attempts.told(info)
 
 
 def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
@@ -68,7 +62,7 @@ def advance(model: Model, state: State, solver, h: float) -> tuple[State, Info]:
     new = integrate(problem, solution).remembering(solver.name, **solution.memory)
     clock.lap("integrate")
     if solver.linear_rows:
-        new = close_gaps(problem, solution, new, solver)
+        new, _ = paid_spins(problem, solution, close_gaps(problem, solution, new, solver))
         _check_joints(problem, solution, new)
     else:
         new = (as_it_lands if getattr(solver, "bounded", False) else without_gains)(problem, solution, new)
@@ -181,11 +175,13 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
     moved[model.node_count + 1 :: 2] *= radius
     worst = int(np.argmax(moved)) if len(moved) else 0
     if len(moved) and moved[worst] > RUN_AWAY * size:
-        raise SolverError(
+        error = SolverError(
             f"step {state.step + 1} (t = {state.time:g} s): the step did not converge (residual "
             f"{info.residual:.1e}) and {model.place_of(worst)} ran away by {moved[worst]:.3g} m in a scene of "
             f"{size:.3g} m; the state before the step is kept. Try a smaller time step"
         )
+        error.info = info
+        raise error
 
 
 def _near(model: Model, state: State, ways: np.ndarray) -> bool:

@@ -23,11 +23,10 @@ HALVES = 6
 def within_means(problem: Problem, solution: Solution) -> Solution:
     """A solution with ways that cost no more than things that touch have, and the parts of their velocities with which
     nodes go on (`Solution.left`)."""
-    model = problem.model
-    if not len(problem.rows.contacts) or not np.all(np.isfinite(solution.u)) or _affordable(problem, solution):
+    model, touches = problem.model, len(problem.rows.contacts) or solution.info.held
+    if not touches or not np.all(np.isfinite(solution.u)) or _affordable(problem, solution):
         return solution
-    groups = touching(model, problem.rows.contacts, held_together(model))
-    bound = given_by_contacts(problem, problem.rows.contacts, groups)
+    groups, bound = _bound(problem, solution)
     if not bound.any():
         return solution
     share, u = np.ones(len(bound)), solution.u
@@ -48,6 +47,19 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
     short = {model.soft_names[thing] for thing in np.flatnonzero(share[: len(model.soft_names)] < 1.0)}
     solution.info.held = sorted({*solution.info.held, *short})
     return replace(solution, u=u, left=left, internal=None, stored=None)
+
+
+def _bound(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarray]:
+    """The group (t,) of every thing, and whether nobody else gives its group energy: what contacts hold together and,
+    as one group, what was kept from passing through things unforeseen."""
+    model, contacts = problem.model, problem.rows.contacts
+    groups = touching(model, contacts, held_together(model))
+    bound = given_by_contacts(problem, contacts, groups)
+    held = np.flatnonzero(np.isin(model.soft_names, solution.info.held))
+    if len(held) and not np.any((1.0 - model.free_triples) * problem.prediction.u):
+        groups = np.where(np.isin(groups, groups[held]), groups[held[0]], groups)
+        bound = bound | (groups == groups[held[0]])
+    return groups, bound
 
 
 def _affordable(problem: Problem, solution: Solution) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from pliant.elements.rows import DIAGONAL_BASIS, IDENTITY_BASIS, ElementRows, RowElements
 from pliant.kernels.device import Device
 from pliant.kernels.lanes import LANES
-from pliant.kernels.operators import Friction, SystemOperator
+from pliant.kernels.operators import EliminatedOperator, Friction, SystemOperator
 from pliant.linalg.operators import rows_only
 from pliant.rows import joints as joint_rows
 from pliant.rows.softness import joint_softness
@@ -31,6 +31,9 @@ POWER_ITERATIONS = 15  # BV 3.7
 # that rounding in float64 and in float32 admits; and what energy the square of a scaled gradient is at least taken for:
 # that of a problem of this condition.
 SETTLED, LEAST_TOLERANCE, CONDITION = 50.0, {8: 1e-12, 4: 1e-6}, 30.0
+# What is left, relative to what there was without impulses, of a solve that led nowhere; and by what part of what they
+# move bounded rows give way then.
+WORSE_THAN_NOTHING, GIVING_WAY = 1.0, 1e-2
 # Multiplications of blocks, over blocks of joints, up to which a factorisation closes gaps; the products of iterations
 # cost as much.
 CHEAP_FACTORS = 20
@@ -167,7 +170,20 @@ class DualSolver:
         impulse = np.concatenate([elements, warm_impulses(self.device, state.impulses, rows).ravel()])
         return impulse.astype(self.dtype) if self.options.warm_start else np.zeros(len(impulse), self.dtype)
 
-    def _minimise(self, operator, b, low, high, friction, x, settling=None, condition: float = CONDITION) -> Info:
+    def _minimise(self, operator, b, low, high, friction, x, *measures) -> Info:
+        """Solve for x in place. Contacts that push against each other, as on both sides of what is thin, have no
+        answer, and impulses grow without end: where more is left than without any, they are solved for once more from
+        none, with bounded rows that give way, and have not converged. measures: as of `_settled`."""
+        info = self._settled(operator, b, low, high, friction, x, *measures)
+        bounded = np.isfinite(low) | np.isfinite(high)
+        if info.residual <= WORSE_THAN_NOTHING or not bounded.any():
+            return info
+        x[:] = 0.0
+        again = self._settled(_giving_way(operator, bounded), b, low, high, friction, x, *measures)
+        iterations, refreshes = info.iterations + again.iterations, info.refreshes + again.refreshes
+        return replace(again, iterations=iterations, refreshes=refreshes, converged=False)
+
+    def _settled(self, operator, b, low, high, friction, x, settling=None, condition: float = CONDITION) -> Info:
         """Solve for x in place; with a smaller tolerance again while what is left moves much.
 
         settling: a function of x and its gradient that tells twice the energies [J] by which rows that store energy
@@ -253,6 +269,16 @@ class DualSolver:
         velocity = np.empty((model.triple_count, 3), self.dtype)
         self.device.system.transposed_product(operator, x, velocity)
         return velocity, products
+
+
+def _giving_way(operator, bounded: np.ndarray):
+    """The operator with compliances of these rows (n,) bool, relative to its diagonal."""
+    if isinstance(operator, EliminatedOperator):
+        return operator._replace(rows=_giving_way(operator.rows, bounded))
+    compliance = operator.compliance_rows.copy()
+    rows = slice(len(operator.scale) - compliance.size, None)
+    compliance.reshape(-1)[bounded[rows]] += GIVING_WAY / operator.scale[rows][bounded[rows]] ** 2
+    return operator._replace(compliance_rows=compliance)
 
 
 def _block_of(index: np.ndarray) -> np.ndarray:
