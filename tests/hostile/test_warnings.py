@@ -101,7 +101,7 @@ def column(load: float) -> None:
     scene, law = pl.Scene(gravity=(0, 0, 0)), pl.Material.linear(1e8, 0.3, 1000)
     rod = scene.add_rod([(0, 0, 0), (0, 0, 1)], law, radius=0.01, segments=10)
     rod.clamp(0)
-    rod[10].force((0, 0, -load * np.pi**2 * 1e8 * np.pi * 0.01**4 / 16))
+    rod[1].force((0, 0, -load * np.pi**2 * 1e8 * np.pi * 0.01**4 / 16))
     scene.equilibrium()
 
 
