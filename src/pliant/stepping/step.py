@@ -160,11 +160,10 @@ def check_motion(model: Model, state: State, h: float, u: np.ndarray, predicted:
     """A velocity that is not finite stops the simulation, and so does a step that failed and ran away; the message
     names step, body and node or element."""
     if not math.isfinite(float(u.sum())) and len(bad := np.flatnonzero(~np.isfinite(u).all(axis=1))):
-        place = model.place_of(int(bad[0]))
         raise SolverError(
-            f"step {state.step + 1} (t = {state.time:g} s): the velocity of {place} is not finite "
-            f"({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or softer "
-            f"material"
+            f"step {state.step + 1} (t = {state.time:g} s): the velocity of {model.place_of(int(bad[0]))} is not "
+            f"finite ({len(bad)} velocities in all); the state before the step is kept. Try a smaller time step or "
+            f"softer material"
         )
     if info.converged or _near(model, state, h * np.abs(u - predicted)):
         return
