@@ -44,3 +44,9 @@ def organic(seed: int, cells: int = 12) -> tuple[np.ndarray, np.ndarray]:
 def ring() -> tuple[np.ndarray, np.ndarray]:
     """A torus."""
     return torus(48, 20)
+
+
+def unit_cube() -> pl.Mesh:
+    """A cube of 1 m as a mesh."""
+    surface = pl.meshes.box((1, 1, 1), cells=1).surface()
+    return pl.Mesh(points=surface.points, triangles=surface.triangles)
