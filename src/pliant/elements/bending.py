@@ -97,7 +97,8 @@ class BendingSet(VolumeSet):
                     return None
                 slopes[:, :, a, (a + k) % 3 if k < 3 else 3 + a] = along
         c, b = self._matrices
-        full = np.einsum("glai,glka,glkm,glmb,glbj->glij", slopes, b, c, b, slopes, optimize=True)
+        bent = np.einsum("glka,glai->glki", b, slopes)  # (BLAS would wake threads, whose spinning slows ours)
+        full = np.einsum("glki,glkj->glij", bent, np.einsum("glkm,glmj->glkj", c, bent))
         nodes = self.nodes.transpose(0, 2, 1)
         for i, j in ((4, 3), (5, 3), (5, 4)):  # neighbours that have the same far node: its pair with itself holds all
             twins = nodes[:, :, i] == nodes[:, :, j]
