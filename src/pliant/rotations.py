@@ -8,6 +8,12 @@ def lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("ki,ki->k", vectors, vectors))
 
 
+def largest_parts(vectors: np.ndarray) -> np.ndarray:
+    """The largest components (k,), by their size, of vectors (k, 3), likewise."""
+    sizes = np.abs(vectors)
+    return np.maximum(np.maximum(sizes[:, 0], sizes[:, 1]), sizes[:, 2])
+
+
 def rotation_matrix(quaternion) -> np.ndarray:
     """Rotation matrix (3, 3) of a unit quaternion (w, x, y, z)."""
     w, x, y, z = quaternion

@@ -108,7 +108,7 @@ class Model:
 
     def inertia(self, h: float) -> Inertia | None:
         """What resists changes of velocity in steps of h [s]; None where that is not the same in all of them."""
-        if self.winds or len(self.body_mass):
+        if self.winds or not self.static.all():
             return None
         known = self.__dict__.get("_inertia")
         if known is None or known.h != h:

@@ -12,11 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.collide.contacts import among
+from pliant.rotations import largest_parts
 from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import of_solids_ahead, pushed_out, shares_before_meeting
 from pliant.solve.problem import Problem, Solution
+from pliant.stepping.accounts import Accounts
 from pliant.stepping.bodies_apart import bodies_apart
-from pliant.stepping.gains import accounts
 from pliant.stepping.thrift import within_means
 from pliant.stepping.zones import Zones
 
@@ -93,7 +94,7 @@ def _landed(problem: Problem, u: np.ndarray) -> np.ndarray:
 def _out_of_solids(problem: Problem, u: np.ndarray, short: np.ndarray, moves: np.ndarray) -> np.ndarray:
     """Velocities `short` (triples, 3) of which those that move (triples,) bool lead no deeper into solids than u."""
     lack, before = pushed_out(problem, short), pushed_out(problem, u)
-    deeper = moves & (np.abs(lack).max(axis=1) > (1.0 + LEEWAY) * np.abs(before).max(axis=1))
+    deeper = moves & (largest_parts(lack) > (1.0 + LEEWAY) * largest_parts(before))
     return short + problem.model.free_triples * np.where(deeper[:, None], lack, 0.0)
 
 
@@ -102,11 +103,12 @@ def _no_dearer(problem: Problem, solution: Solution, short: np.ndarray, along: n
     `along`, with which nothing stores more than with these, or than where nothing is kept apart: what is held beside
     what goes on is torn."""
     model, n = problem.model, problem.model.node_count
-    most = np.maximum(*(accounts(problem, solution.tangled, each)[2] for each in (solution.u, along)))
+    accounts = Accounts(problem, solution.tangled)
+    most = np.maximum(accounts.stored(solution.u), accounts.stored(along))
     led = np.bincount(things_of_nodes(model), along[:n].any(axis=1), len(most)) > 0
     nodes = np.concatenate([led[things_of_nodes(model)], np.zeros(len(short) - n, bool)])
     part, found = 1.0, short
-    while np.any((accounts(problem, solution.tangled, found)[2] > (1.0 + LEEWAY) * most)[led]) and part > 0.0:
+    while np.any((accounts.stored(found) > (1.0 + LEEWAY) * most)[led]) and part > 0.0:
         part = 0.5 * part if part > LEAST_PART else 0.0
         found = np.where(nodes[:, None], along + part * (short - along), short)
         found = _out_of_solids(problem, solution.u, found, nodes)

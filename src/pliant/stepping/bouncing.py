@@ -16,7 +16,7 @@ from pliant.model.state import State
 from pliant.solve.coupled import held_together, touching
 from pliant.solve.info import Info
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.gains import in_motion
+from pliant.stepping.accounts import Accounts
 
 # Energy that contacts give, relative to that of the motion, which is none of rounding.
 GAIN = 1e-3
@@ -68,7 +68,7 @@ def gaining(problem: Problem, solution: Solution) -> np.ndarray:
     own = groups[np.where(loose[thing[:, 0]], thing[:, 0], thing[:, 1])]
     count = groups.max(initial=0) + 1
     given, bouncing = np.bincount(own, work, count), np.bincount(own, bounces, count) > 0
-    motion = np.bincount(groups, in_motion(problem, problem.prediction.u), count)
+    motion = np.bincount(groups, Accounts(problem, problem.state.tangled).moving(problem.prediction.u), count)
     return np.flatnonzero((bouncing & (given > GAIN * motion))[groups] & loose)
 
 

@@ -24,12 +24,13 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
     end, known = state.time + h, model.inertia(h)
     u = np.zeros((n + 2 * b, 3))
     if known is not None:
-        _accelerate(model, state, h, end, known.drag[:, None], _acceleration(model, state.x, end), u)
-        return Prediction(u, known.inverse_mass, u[n:], u[n:], known.drag, known)
-    inverse_mass = np.zeros((n + 2 * b, 6))
-    drag = _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
+        inverse_mass, drag = known.inverse_mass, known.drag
+        _accelerate(model, state, h, end, drag[:, None], _acceleration(model, state.x, end), u[:n])
+    else:
+        inverse_mass = np.zeros((n + 2 * b, 6))
+        drag = _predict_nodes(model, state, h, end, u[:n], inverse_mass[:n])
     if not b:
-        return Prediction(u, inverse_mass, u[n:], u[n:], drag)
+        return Prediction(u, inverse_mass, u[n:], u[n:], drag, known)
     linear, angular = u[n::2], u[n + 1 :: 2]
     extrapolated = state.memory.get("before")
     rotation = state.body_rotation if extrapolated is None else extrapolated["rotation"]
@@ -39,7 +40,6 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
         force, torque = body_loads(model, rotation, end)
         linear[:] = state.body_velocity + h * (model.body_fall + force * weights)
         kicks = h * torque
-    inverse_mass[n::2, :3] = weights
     spin = state.body_angular_velocity.copy()
     for i, velocity, angular_velocity in model.driven:
         linear[i], spin[i] = at_time(velocity, end), at_time(angular_velocity, end)
@@ -60,8 +60,9 @@ def predict(model, state, h: float, stiffen: bool = False) -> Prediction:
         inverse_inertia,
     )
     angular[:] = mid
-    inverse_mass[n + 1 :: 2] = inverse_inertia
-    return Prediction(u, inverse_mass, momentum, mid, drag)
+    if known is None:
+        inverse_mass[n::2, :3], inverse_mass[n + 1 :: 2] = weights, inverse_inertia
+    return Prediction(u, inverse_mass, momentum, mid, drag, known)
 
 
 def _tensions(model, state, h: float) -> np.ndarray:

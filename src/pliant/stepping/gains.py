@@ -7,11 +7,10 @@ where it ends.
 
 import numpy as np
 
-from pliant.elements.potential import ElementPotential
 from pliant.model.state import State
-from pliant.solve.coupled import things_of_nodes
 from pliant.solve.newton.touching import PENETRATION
 from pliant.solve.problem import Problem, Solution
+from pliant.stepping.accounts import Accounts
 from pliant.stepping.spins import motion_of, paid_spins, shallow, spin_energies
 
 # Energy that contacts give, relative to that of the motion, for which a step is taken again in halves; and what a spin
@@ -45,7 +44,7 @@ def without_gains(problem: Problem, solution: Solution, new: State) -> State:
         given = max(given, unpaid)
     given = max(given / GAIN, lifted(problem, solution) / LIFTED)
     if given > motion and model.elements.sets:  # what is pressed hardly moves, and stores far more than it moves with
-        motion += float(_elastic(model, ElementPotential.of(model.elements, state), state.x).sum())
+        motion += float(Accounts(problem, solution.tangled).had.sum())
     if given > 0.0:
         solution.info.straying = max(solution.info.straying, given / max(motion, 1e-300))
     return new
@@ -90,63 +89,11 @@ def affordable(problem: Problem, tangled, u: np.ndarray, groups: np.ndarray) -> 
     """The parts (t,) of their velocities, about, that leave groups (t,) of things no more energy, of motion and
     elastic, than they have and outer forces give them on their way, where velocities u (triples, 3) lead; 1 where these
     do."""
-    kick = problem.prediction.u - problem.state.velocity_triples()
-    budget, moving, stored = accounts(problem, tangled, u)
-    spare = SPARE * budget + 0.5 * OF_KICK * _of_things(problem, kick, kick)
+    kick, accounts = problem.prediction.u - problem.state.velocity_triples(), Accounts(problem, tangled)
+    budget, moving, stored = accounts.budget(u), accounts.moving(u), accounts.stored(u)
+    spare = SPARE * budget + 0.5 * OF_KICK * accounts.of_momenta(kick, kick)
     of_groups = [np.bincount(groups, values) for values in (budget, moving, stored, spare)]
     left = np.maximum(of_groups[0] - of_groups[2], 0.0)
     with np.errstate(over="ignore"):  # next to nothing moves
         part = np.sqrt(left / np.maximum(of_groups[1], 1e-300)).clip(LEAST_PART, LARGEST_PART)
     return np.where(of_groups[1] + of_groups[2] > of_groups[0] + of_groups[3], part, 1.0)[groups]
-
-
-def accounts(problem: Problem, tangled, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Energies (t,) [J] of things: what they have, of motion and elastic, and outer forces give them on their way,
-    where velocities u (triples, 3) lead; what they move with there, and what they store."""
-    model = problem.model
-    potential = ElementPotential.of(model.elements, problem.state)
-    budget = _at_hand(problem, u) + _elastic(model, potential, problem.state.x)
-    potential.take_plastic(problem.rows.elements.plastic)
-    potential.take_laws(tangled)
-    stored = _elastic(model, potential, problem.state.x + problem.h * u[: model.node_count])
-    return budget, in_motion(problem, u), stored
-
-
-def _at_hand(problem: Problem, u: np.ndarray) -> np.ndarray:
-    """Energies (t,) [J] of motion at the start, and what outer forces do while things go as velocities u (triples, 3)
-    say: what is stopped has not fallen."""
-    model, state, predicted = problem.model, problem.state, problem.prediction.u
-    start, softs = state.velocity_triples(), len(model.soft_names)
-    out = _of_things(problem, 0.5 * start, start) + _of_things(problem, predicted - start, u)
-    spins = spin_energies(model, state.body_rotation, state.body_angular_velocity)
-    if model.body_torques:
-        turn = np.ascontiguousarray(predicted[model.node_count + 1 :: 2])
-        spins = np.maximum(spins, spin_energies(model, state.body_rotation, turn))
-    out[softs:] += spins
-    return out
-
-
-def in_motion(problem: Problem, u: np.ndarray) -> np.ndarray:
-    """Energies (t,) [J] of motion at velocities u (triples, 3)."""
-    model, out = problem.model, _of_things(problem, 0.5 * u, u)
-    turn = np.ascontiguousarray(u[model.node_count + 1 :: 2])
-    out[len(model.soft_names) :] += spin_energies(model, problem.state.body_rotation, turn)
-    return out
-
-
-def _elastic(model, potential: ElementPotential, x: np.ndarray) -> np.ndarray:
-    """Elastic energies (t,) [J] of soft bodies with nodes at x (n, 3), none of rigid ones."""
-    out = np.zeros(len(model.soft_names) + model.body_count)
-    if potential.count:
-        potential.evaluate(x)
-        out[: len(model.soft_names)] = potential.body_energies()
-    return out
-
-
-def _of_things(problem: Problem, change: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Energies (t,) [J] of the momenta of velocities `change` with velocities u (triples, 3) of what moves freely,
-    without spins."""
-    model, free = problem.model, problem.model.free_triples
-    energy = np.einsum("ki,kij,kj->k", free * change, problem.mass, free * u)
-    softs, n = len(model.soft_names), model.node_count
-    return np.concatenate([np.bincount(things_of_nodes(model), energy[:n], softs), energy[n::2]])

@@ -12,7 +12,7 @@ from pliant.model.model import Model
 from pliant.model.overlaps import crossing_pairs
 from pliant.model.state import State
 from pliant.model.wrenches import broken_blocks
-from pliant.rotations import lengths
+from pliant.rotations import largest_parts, lengths
 from pliant.solve.dual.drift import close_gaps, straying
 from pliant.solve.info import Info
 from pliant.solve.newton.landing import as_it_lands
@@ -81,7 +81,7 @@ def _expected(problem: Problem, solution: Solution) -> np.ndarray:
         return u
     if not solution.apart or _near(problem.model, problem.state, problem.h * np.abs(u - predicted)):
         return predicted
-    stopped = np.abs(u).max(axis=1) < np.abs(u - predicted).max(axis=1)
+    stopped = largest_parts(u) < largest_parts(u - predicted)
     return np.where(stopped[:, None], 0.0, predicted)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.solve.coupled import given_by_contacts, held_together, things_of_nodes, touching
 from pliant.solve.newton.touching import shares_before_meeting
 from pliant.solve.problem import Problem, Solution
-from pliant.stepping.gains import accounts
+from pliant.stepping.accounts import Accounts
 
 # Energy that may be gained in a step, relative to what there is, and what outer forces give from rest.
 SPARE, OF_KICK = 1e-6, 1e-3
@@ -29,9 +29,9 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
     groups, bound = _bound(problem, solution)
     if not bound.any():
         return solution
-    share, u = np.ones(len(bound)), solution.u
+    share, u, accounts = np.ones(len(bound)), solution.u, Accounts(problem, solution.tangled)
     for attempt in range(HALVES + 1):
-        budget, moving, stored = _of_groups(groups, *accounts(problem, solution.tangled, u))
+        budget, moving, stored = _of_groups(groups, accounts.budget(u), accounts.moving(u), accounts.stored(u))
         over = bound & (stored > budget)
         if not over.any():
             break
@@ -42,11 +42,12 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
             u = _shortened(problem, solution.u, share)
     part = np.sqrt(np.maximum(budget - stored, 0.0) / np.maximum(moving, 1e-300))
     left = np.where(bound, np.minimum(part, 1.0), 1.0)[things_of_nodes(model)]
+    internal = accounts.forces(u) if solution.internal is None or u is not solution.u else solution.internal
     if np.all(share == 1.0):
-        return replace(solution, left=left)
+        return replace(solution, left=left, internal=internal)
     short = {model.soft_names[thing] for thing in np.flatnonzero(share[: len(model.soft_names)] < 1.0)}
     solution.info.held = sorted({*solution.info.held, *short})
-    return replace(solution, u=u, left=left, internal=None, stored=None)
+    return replace(solution, u=u, left=left, internal=internal, stored=None)
 
 
 def _bound(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarray]:

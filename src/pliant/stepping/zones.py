@@ -1,9 +1,8 @@
 """Nodes that go on together where a step of bounded cost would let them pass through each other."""
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
+from pliant.solve.coupled import components
 from pliant.solve.newton.carried import carried, linear
 from pliant.solve.newton.touching import moved
 from pliant.solve.problem import Problem
@@ -54,29 +53,36 @@ class Zones:
 
     def _average(self) -> None:
         """Find the velocities of all zones."""
-        links = coo_matrix((np.ones(len(self.links)), self.links.T), shape=(len(self.u),) * 2)
-        self.number, self.zone = connected_components(links, directed=False)
-        self.alone = np.bincount(self.zone, minlength=self.number)[self.zone] == 1
-        mass, n = np.zeros(len(self.u)), self.problem.model.node_count
-        mass[:n] = self.problem.model.node_mass
-        leaves = self.alone | self._in_zone(self.level >= CARRIED)
+        self.own, at = np.unique(self.links, return_inverse=True)
+        own, at = self.own, at.reshape(self.links.shape)
+        self.zone = components(at, len(own))
+        self.count = self.zone.max(initial=-1) + 1
+        self.number = len(self.u) - len(own) + self.count
+        mass, n = np.zeros(len(own)), self.problem.model.node_count
+        mass[own < n] = self.problem.model.node_mass[own[own < n]]
+        leaves = self._in_zone(self.level >= CARRIED)[own]
+        self.mean = self.carried.copy()
         for c in range(3):
-            told = self.problem.model.free_triples[:, c] == 0
-            weight = np.where(self._in_zone(told), told, mass)
-            total = np.maximum(np.bincount(self.zone, weight, self.number), 1e-300)
-            mean = (np.bincount(self.zone, weight * self.u[:, c], self.number) / total)[self.zone]
-            uneven = told & ~leaves & (np.abs(self.u[:, c] - mean) > ALIKE * np.abs(mean))
+            told, u = self.problem.model.free_triples[own, c] == 0, self.u[own, c]
+            some = np.bincount(self.zone, told, self.count)[self.zone] > 0
+            weight = np.where(some, told, mass)
+            total = np.maximum(np.bincount(self.zone, weight, self.count), 1e-300)
+            mean = (np.bincount(self.zone, weight * u, self.count) / total)[self.zone]
+            uneven = told & ~leaves & (np.abs(u - mean) > ALIKE * np.abs(mean))
             for zone in np.unique(self.zone[uneven]):
-                own = np.flatnonzero(self.zone == zone)
-                mean[own] = self._linear(own, told, c)
-            self.mean[:, c] = np.where(leaves, self.carried[:, c], mean)
+                there = self.zone == zone
+                mean[there] = self._linear(own[there], told[there], c)
+            self.mean[own, c] = np.where(leaves, self.carried[own, c], mean)
         self.mean[self._in_zone(~self.moves)] = 0.0
 
     def _linear(self, own: np.ndarray, told: np.ndarray, c: int) -> np.ndarray:
-        """Components of velocities of nodes, as near to those prescribed of them as linear ones can be."""
-        x, known = self.problem.state.x, own[told[own]]
+        """Components of velocities of nodes (k,), as near to those prescribed of them, told (k,), as linear ones can
+        be."""
+        x, known = self.problem.state.x, own[told]
         return linear(x[known], self.u[known, c], self.problem.h, x[own])
 
     def _in_zone(self, some: np.ndarray) -> np.ndarray:
         """Whether triples (triples,) are in zones with some of these (triples,) bool."""
-        return np.bincount(self.zone, some, self.number)[self.zone] > 0
+        out = some.copy()
+        out[self.own] = (np.bincount(self.zone, some[self.own], self.count) > 0)[self.zone]
+        return out

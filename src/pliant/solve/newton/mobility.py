@@ -15,18 +15,21 @@ def mobilities(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.nda
     n = model.node_count
     if not n:
         return _with_rods(model, h, inverse_mass.copy()) if model.elements.sets else inverse_mass, inverse_mass[:0]
-    held, loose = inverse_mass.copy(), inverse_mass.copy()
-    held[:n], loose[:n] = _of_nodes(model, h, inverse_mass[:n])
+    held, loose = _of_nodes(model, h, inverse_mass[:n])
+    if model.inertia(h) is not None:  # bodies have none
+        return held, loose
+    held, loose = (np.concatenate([own[:n], inverse_mass[n:]]) for own in (held, loose))
     return _with_rods(model, h, held), _with_rods(model, h, loose)
 
 
 def _of_nodes(model: Model, h: float, inverse_mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Those (n, 6) of nodes; the same in all steps of a length, but in wind, which drags them."""
+    """Those (triples, 6) of nodes, none of bodies; the same in all steps of a length, but in wind, which drags them."""
     known = model.__dict__.get("_mobility")
     if model.winds or known is None or known[0] != h:
-        loose = np.zeros_like(inverse_mass)
+        loose, out = np.zeros_like(inverse_mass), np.zeros((2, model.triple_count, 6))
         loose[:, :3] = (1 / (model.node_mass * (1 + h * model.node_mass_damping)))[:, None]
-        known = model.__dict__["_mobility"] = (h, _held(model, h, inverse_mass), _held(model, h, loose))
+        out[:, : len(loose)] = _held(model, h, inverse_mass), _held(model, h, loose)
+        known = model.__dict__["_mobility"] = (h, *out)
     return known[1:]
 
 
