@@ -18,7 +18,7 @@ RECENT, IDLE, FALLEN = 3, 1.5, 0.8
 # Pairs of steps, one of each choice: so many decide if they agree, or else the middle of so many.
 FEW, MOST = 2, 5
 # How many times longer than the present choice the other takes where one pair is enough to stay.
-CLEARLY = 1.5
+CLEARLY = 1.3
 # How much longer several threads may seem to take than one before one is taken: steps differ by more than threads gain,
 # and what another process takes away is more.
 SEEMING = 1.05
