@@ -83,11 +83,10 @@ class Patches:
             rooms, counts = np.array([len(rows) // MOST_TASKS for rows in self.rows]), _counts(2)
             kernels.near_in_patches(tables, *given, rooms, *self.rows, counts)
             most = counts.max(axis=0)
+            found = list(zip(self.rows, rooms.tolist(), counts.T))
+            self.rows = [_with_room(rows, there) for rows, there in zip(self.rows, most.tolist())]
             if np.all(most <= rooms):
-                each = zip(self.rows, rooms.tolist(), counts.T)
-                return [Found(rows, room, np.ascontiguousarray(own)) for rows, room, own in each]
-            each = zip(self.rows, rooms.tolist(), most.tolist())
-            self.rows = [rows if there <= room else _rows(2 * there) for rows, room, there in each]
+                return [Found(rows, room, np.ascontiguousarray(own)) for rows, room, own in found]
 
     def _pairs_of_patches(self) -> np.ndarray:
         """Pairs (k, 2) of patches that may hold pairs of primitives; `active` are those in them."""
@@ -95,17 +94,22 @@ class Patches:
         while True:
             room = len(self.patch_rows) // MOST_TASKS
             self.kernels.near_patches(self.tables, fitted, room, self.patch_rows, counts)
-            most = int(counts.max())
+            rows, most = self.patch_rows, int(counts.max())
+            self.patch_rows = _with_room(rows, most)
             if most <= room:
                 pairs = np.empty((int(counts.sum()), 2), np.int64)
-                self.kernels.collect_patches(self.patch_rows, room, counts, pairs, self.active)
+                self.kernels.collect_patches(rows, room, counts, pairs, self.active)
                 return pairs
-            self.patch_rows = _rows(2 * most)
 
 
 def _rows(room: int) -> np.ndarray:
     """Room for so many pairs in each task."""
     return np.empty((MOST_TASKS * room, 2), np.int64)
+
+
+def _with_room(rows: np.ndarray, most: int) -> np.ndarray:
+    """Rows, or more of them where those of a task are more than half full: what lacks room is looked for twice."""
+    return rows if 2 * most <= len(rows) // MOST_TASKS else _rows(3 * most)
 
 
 def _counts(kinds: int) -> np.ndarray:
