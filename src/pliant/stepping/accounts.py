@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.elements.potential import ElementPotential
+from pliant.rows.contacts import allowed_gaps
 from pliant.solve.coupled import things_of_nodes
 from pliant.solve.problem import Problem
 from pliant.stepping.spins import spin_energies
@@ -44,6 +45,17 @@ class Accounts:
             spins = np.maximum(spins, spin_energies(model, state.body_rotation, turn))
         out[softs:] += spins
         return out
+
+    def recovering(self) -> np.ndarray:
+        """What it takes to move things as fast as contacts push out those that begin inside others and to lift them by
+        that, and as much again, for what is pushed from one side is pressed together."""
+        model, h, contacts = self.problem.model, self.problem.h, self.problem.rows.contacts
+        speed = np.zeros(len(model.soft_names) + model.body_count)
+        fastest = (allowed_gaps(contacts, h) - contacts.gap) / h
+        np.maximum.at(speed, contacts.thing, np.maximum(fastest, 0.0)[:, None])
+        upward = np.zeros((len(model.free_triples), 3))
+        upward[:, 2] = 1.0
+        return self.of_momenta(upward, upward) * speed * (speed + 2.0 * h * model.acceleration_bound)
 
     def moving(self, u: np.ndarray) -> np.ndarray:
         """What things move with at velocities u (triples, 3)."""

@@ -21,8 +21,8 @@ HALVES = 6
 
 
 def within_means(problem: Problem, solution: Solution) -> Solution:
-    """A solution with ways that cost no more than things that touch have, and the parts of their velocities with which
-    nodes go on (`Solution.left`)."""
+    """A solution with ways that cost no more than things that touch have, but for what pushes them out of solids, and
+    the parts of their velocities with which nodes go on (`Solution.left`)."""
     model, touches = problem.model, len(problem.rows.contacts) or solution.info.held
     if not touches or not np.all(np.isfinite(solution.u)) or _affordable(problem, solution):
         return solution
@@ -30,9 +30,10 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
     if not bound.any():
         return solution
     share, u, accounts = np.ones(len(bound)), solution.u, Accounts(problem, solution.tangled)
+    pushed = _of_groups(groups, accounts.recovering())[0]
     for attempt in range(HALVES + 1):
         budget, moving, stored = _of_groups(groups, accounts.budget(u), accounts.moving(u), accounts.stored(u))
-        over = bound & (stored > budget)
+        over = bound & (stored > budget + pushed)
         if not over.any():
             break
         share[over] *= 0.5 if attempt < HALVES else 0.0
