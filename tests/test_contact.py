@@ -439,3 +439,21 @@ def test_contact_frame_follows_a_turned_plane():
     assert np.allclose(results[0], results[1], atol=1e-9)
     # rolls with 5/7 g sin(angle)
     assert np.linalg.norm(results[0][3:6]) == pytest.approx(5 / 7 * G * np.sin(angle) * 0.5, rel=1e-6)
+
+
+def test_a_moving_wall_that_reaches_into_the_ground_is_no_contact():
+    """Nothing moves what goes as it is told: steps converge, and only the ball that is pushed along touches."""
+    scene = pl.Scene(overlaps="refuse")
+    wall = scene.add_rigid(pl.Box((0.2, 2, 2)), static=True, velocity=(1, 0, 0), friction=0)
+    ground = scene.add_rigid(pl.Plane(), static=True, friction=0)
+    block = pl.meshes.box((0.3, 0.3, 0.3), cells=1).surface()
+    mesh = pl.Mesh(points=block.points, triangles=block.triangles)
+    scene.add_rigid(mesh, static=True, position=(-0.5, -0.5, -0.1), angular_velocity=(0, 0, 1))
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0.5, 0, 0.1), friction=0)
+    sim = scene.simulate(1 / 60)
+    pairs = set()
+    for _ in range(60):
+        assert sim.step().info.converged
+        pairs |= {frozenset(both) for both in sim.contacts.bodies}
+    assert pairs == {frozenset((wall, ball)), frozenset((ground, ball))}
+    assert sim.pose(ball)[0][0] >= 1.0 + 0.1 + 0.1 - 1e-3

@@ -30,13 +30,13 @@ class Things:
     """Bodies (t,) as contacts see them.
 
     friction, restitution (t,): NaN for "as the other says". collides (t,) bool; still (t,) bool: never moved by
-    anything. group, mask (t,): bits of the groups a body belongs to, and of those it touches. excluded (k,): sorted
-    keys first * t + second, first < second, of pairs that never touch. touches_itself (t,) bool; insists (t,) bool:
-    the user asked for that. thickness (t,) [m]: distance from a surface at which contacts act, NaN where the user does
-    not say. rolling, torsional (t,) [m]: largest torques against rolling and turning over the normal force, NaN where
-    the user does not say. rule_key (r,): sorted keys of pairs with coefficients of their own, rule_friction,
-    rule_restitution (r,): these, NaN for "as the things say". family (t,): things with the
-    same number from 0 on do not touch each other.
+    what touches them, though they may go as they are told. group, mask (t,): bits of the groups a body belongs to,
+    and of those it touches. excluded (k,): sorted keys first * t + second, first < second, of pairs that never
+    touch. touches_itself (t,) bool; insists (t,) bool: the user asked for that. thickness (t,) [m]: distance from a
+    surface at which contacts act, NaN where the user does not say. rolling, torsional (t,) [m]: largest torques
+    against rolling and turning over the normal force, NaN where the user does not say. rule_key (r,): sorted keys
+    of pairs with coefficients of their own, rule_friction, rule_restitution (r,): these, NaN for "as the things
+    say". family (t,): things with the same number from 0 on do not touch each other.
     """
 
     device: Device

@@ -33,14 +33,14 @@ THICKNESS, OF_EXTENT = 0.01, 0.5
 def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies: dict, free: np.ndarray) -> Colliders:
     """Everything that may touch; bodies: arrays of the rigid bodies; free (n, 3): 1 where a node can move."""
     softs, rigids = scene.soft_bodies, scene.every_rigid
-    things = _things(device, scene, softs, rigids, bodies["immobile"])
+    things = _things(device, scene, softs, rigids, bodies["static"])
     _say_where_torques_end(things, softs, rigids)
     solids = _solids(device, things, rigids, bodies)
     meshed = _meshed(device, things, softs, rigids, node_start, bodies)
     sizes = np.concatenate([_sizes(softs), _solid_sizes(solids)])
     mixed = None
     if meshed and len(solids.convex) + len(solids.planes):
-        loose = np.concatenate([free.any(axis=1), ~bodies["immobile"][meshed.mesh_body]])
+        loose = np.concatenate([free.any(axis=1), ~bodies["static"][meshed.mesh_body]])
         mixed = Mixed(meshed, solids, loose)
     acceleration = float(np.linalg.norm(scene.gravity))
     return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration, arms=_rod_arms(scene, rigids))
@@ -77,7 +77,7 @@ def _solid_sizes(solids: Solids) -> np.ndarray:
     return np.minimum(size, SLENDER * thin)
 
 
-def _things(device: Device, scene: Scene, softs: list, rigids: list, immobile: np.ndarray) -> Things:
+def _things(device: Device, scene: Scene, softs: list, rigids: list, static: np.ndarray) -> Things:
     """All bodies as contacts see them."""
     both = [*softs, *rigids]
 
@@ -91,7 +91,7 @@ def _things(device: Device, scene: Scene, softs: list, rigids: list, immobile: n
         column("friction"),
         column("restitution"),
         column("collide", bool, True),
-        np.concatenate([np.zeros(len(softs), bool), immobile]),
+        np.concatenate([np.zeros(len(softs), bool), static]),
         column("group", np.int64, 1),
         column("mask", np.int64, 0),
         _excluded(scene, both),

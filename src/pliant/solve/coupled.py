@@ -36,9 +36,15 @@ def touching(model: Model, contacts: Contacts, groups: np.ndarray) -> np.ndarray
 
 
 def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) -> np.ndarray:
-    """Whether things (t,), with all of their group, touch something and get energy from contacts and loads alone: from
-    no joints with motors, limits, springs or lengths that move, no pins that move, and no bodies that they touch which
-    move as they are told."""
+    """Whether things (t,), with all of their group, touch something and get energy from contacts and loads alone."""
+    touched = np.bincount(groups[contacts.thing.ravel()], minlength=groups.max(initial=0) + 1) > 0
+    return touched[groups] & left_alone(problem, contacts, groups)
+
+
+def left_alone(problem: Problem, contacts: Contacts, groups: np.ndarray) -> np.ndarray:
+    """Whether things (t,), with all of their group, get energy from contacts and loads at most: from no joints with
+    motors, limits, springs or lengths that move, no pins that move, and no bodies that they touch which move as they
+    are told."""
     model, joints = problem.model, problem.model.joints
     softs, n = len(model.soft_names), model.node_count
     out = np.zeros(softs + model.body_count, bool)
@@ -50,9 +56,7 @@ def given_by_contacts(problem: Problem, contacts: Contacts, groups: np.ndarray) 
     out[things_of_nodes(model)[driven[:n].any(axis=1)]] = True
     told = np.concatenate([np.zeros(softs, bool), driven[n::2].any(axis=1) | driven[n + 1 :: 2].any(axis=1)])
     out[contacts.thing[told[contacts.thing].any(axis=1)]] = True
-    count = groups.max(initial=0) + 1
-    touched = np.bincount(groups[contacts.thing.ravel()], minlength=count) > 0
-    return (touched & (np.bincount(groups, out, count) == 0.0))[groups]
+    return (np.bincount(groups, out, groups.max(initial=0) + 1) == 0.0)[groups]
 
 
 def things_in_joints(model: Model) -> np.ndarray:

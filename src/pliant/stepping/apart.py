@@ -36,9 +36,10 @@ def kept_apart(problem: Problem, solution: Solution) -> Solution:
     said to be apart."""
     if not problem.model.node_count:
         return bodies_apart(problem, solution)
-    if not problem.model.may_touch or not np.all(np.isfinite(solution.u)):
+    if not np.all(np.isfinite(solution.u)):
         return replace(solution, apart=not problem.model.may_touch)
-    return within_means(problem, _nodes_apart(problem, solution))
+    alone = not problem.model.may_touch
+    return within_means(problem, replace(solution, apart=True) if alone else _nodes_apart(problem, solution))
 
 
 def _nodes_apart(problem: Problem, solution: Solution) -> Solution:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.solve.coupled import given_by_contacts, held_together, things_of_nodes, touching
+from pliant.solve.coupled import held_together, left_alone, things_of_nodes, touching
 from pliant.solve.newton.touching import shares_before_meeting
 from pliant.solve.problem import Problem, Solution
 from pliant.stepping.accounts import Accounts
@@ -21,10 +21,11 @@ HALVES = 6
 
 
 def within_means(problem: Problem, solution: Solution) -> Solution:
-    """A solution with ways that cost no more than things that touch have, but for what pushes them out of solids, and
-    the parts of their velocities with which nodes go on (`Solution.left`)."""
-    model, touches = problem.model, len(problem.rows.contacts) or solution.info.held
-    if not touches or not np.all(np.isfinite(solution.u)) or _affordable(problem, solution):
+    """A solution with ways that cost no more than things have, but for what pushes them out of solids, and the parts of
+    their velocities with which nodes go on (`Solution.left`)."""
+    model, info = problem.model, solution.info
+    met = info.converged and not (len(problem.rows.contacts) or info.held)
+    if met or not np.all(np.isfinite(solution.u)) or _affordable(problem, solution):
         return solution
     groups, bound = _bound(problem, solution)
     if not bound.any():
@@ -47,7 +48,7 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
     if np.all(share == 1.0):
         return replace(solution, left=left, internal=internal)
     short = {model.soft_names[thing] for thing in np.flatnonzero(share[: len(model.soft_names)] < 1.0)}
-    solution.info.held = sorted({*solution.info.held, *short})
+    info.held = sorted({*info.held, *short})
     return replace(solution, u=u, left=left, internal=internal, stored=None)
 
 
@@ -56,7 +57,7 @@ def _bound(problem: Problem, solution: Solution) -> tuple[np.ndarray, np.ndarray
     as one group, what was kept from passing through things unforeseen."""
     model, contacts = problem.model, problem.rows.contacts
     groups = touching(model, contacts, held_together(model))
-    bound = given_by_contacts(problem, contacts, groups)
+    bound = left_alone(problem, contacts, groups)
     held = np.flatnonzero(np.isin(model.soft_names, solution.info.held))
     if len(held) and not np.any((1.0 - model.free_triples) * problem.prediction.u):
         groups = np.where(np.isin(groups, groups[held]), groups[held[0]], groups)
