@@ -7,6 +7,7 @@ import pliant as pl
 from pliant import scene_file
 from pliant.elements.potential import ElementPotential
 from pliant.linalg.connectivity import block_pairs
+from pliant.meshes.topology import pinched_points
 from pliant.model.build import build
 from pliant.model.loads import wind_forces
 from pliant.solve.matrices import _assemble
@@ -374,6 +375,7 @@ def test_bad_sheets_are_refused_with_their_place():
         ([[0, 1, 2], [1, 0, 3], [0, 1, 4]], r"more than two triangles: .*0.*1"),
         ([[0, 1, 2], [0, 1, 3]], r"disagree about their sides: .*0.*1"),
         ([[0, 1, 2], [1, 0, 3]], r"no mass: .*4"),
+        ([[0, 1, 2], [0, 4, 3]], r"meet in these points alone.*: 0"),
     ):
         with pytest.raises(pl.SceneError, match=words):
             pl.Scene().add_cloth(pl.meshes.TriMesh(points, triangles), material, 0.01)
@@ -406,3 +408,15 @@ def test_grids_and_disks():
         pl.meshes.grid((1, 1), 2, "five")
     with pytest.raises(pl.MeshError, match="size"):
         pl.meshes.grid((1, -1), 2)
+
+
+def test_fans_of_triangles_are_counted_at_every_point():
+    """Two cones apex to apex are pinched there, at no point of theirs else; a sheet with a hole is pinched nowhere."""
+    around, following = np.arange(1, 7), np.roll(np.arange(1, 7), -1)
+    cone = np.stack([np.zeros(6, int), around, following], axis=1)
+    both = np.concatenate([cone, np.where(cone == 0, 0, cone + 6)])
+    assert pinched_points(cone, 7).tolist() == []
+    assert pinched_points(both, 13).tolist() == [0]
+    grid = pl.meshes.grid((1, 1), 6)
+    inside = np.all(np.abs(grid.points[grid.triangles].mean(axis=1)[:, :2] - 0.5) < 0.2, axis=1)
+    assert inside.any() and pinched_points(grid.triangles[~inside], len(grid.points)).tolist() == []

@@ -108,6 +108,23 @@ def edge_balance(triangles: np.ndarray, point_count: int) -> tuple[np.ndarray, n
     return ordered[first], counts, balance
 
 
+def pinched_points(triangles: np.ndarray, point_count: int) -> np.ndarray:
+    """Points, ascending, at which triangles (m, 3) meet that no edges there connect: more than one fan of them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends, corners = triangles[:, TRIANGLE_EDGES].reshape(-1, 2), np.arange(triangles.size).reshape(-1, 3)
+    order = np.argsort(ends, axis=1)
+    corners = np.take_along_axis(corners[:, TRIANGLE_EDGES].reshape(-1, 2), order, axis=1)  # of the lower point first
+    keys = row_keys(np.take_along_axis(ends, order, axis=1), point_count)
+    place = np.argsort(keys, kind="stable")
+    next_to = np.flatnonzero(keys[place][1:] == keys[place][:-1])
+    one, two = corners[place[next_to]].reshape(-1), corners[place[next_to + 1]].reshape(-1)
+    graph = coo_array((np.ones(len(one), np.int8), (one, two)), shape=(triangles.size,) * 2)
+    _, first = np.unique(connected_components(graph, directed=False)[1], return_index=True)
+    return np.flatnonzero(np.bincount(triangles.reshape(-1)[first], minlength=point_count) > 1)
+
+
 def first_uses(elements: np.ndarray, count: int) -> np.ndarray:
     """Where each of `count` nodes stands first in elements (m, k), read row by row; -1 for nowhere."""
     found = np.full(count, -1, np.int64)

@@ -10,7 +10,7 @@ from pliant.checks import flag, instance, number, optional_number, refusal, unit
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
 from pliant.meshes.checks import name_rows, name_some
-from pliant.meshes.topology import edge_balance, unused_nodes
+from pliant.meshes.topology import edge_balance, pinched_points, unused_nodes
 from pliant.scene.bodies import Soft
 from pliant.scene.held import Pin
 from pliant.scene.sealed import Noted
@@ -167,7 +167,7 @@ REPAIR = "make or read the mesh with repair=True"
 
 def check_sheet(mesh: TriMesh) -> None:
     """Raise SceneError that says where a mesh is no sheet: edges of three triangles, neighbours whose sides disagree,
-    points without a triangle."""
+    parts that meet in a point alone, points without a triangle."""
     edges, counts, balance = edge_balance(mesh.triangles, len(mesh.points))
     faults = [
         (counts > 2, "these edges belong to more than two triangles", "separate the sheets"),
@@ -176,6 +176,12 @@ def check_sheet(mesh: TriMesh) -> None:
     for mask, fault, remedy in faults:
         if mask.any():
             raise SceneError(f"cloth: {fault}: {name_rows(edges[mask])}; {remedy}")
+    pinched = pinched_points(mesh.triangles, len(mesh.points))
+    if len(pinched):
+        raise SceneError(
+            f"cloth: parts of the sheet meet in these points alone, without a common edge: {name_some(pinched)}; give "
+            f"each part a point of its own, and join sheets that are to hang together by pliant.Ball"
+        )
     loose = unused_nodes(mesh.triangles, len(mesh.points))
     if len(loose):
         raise SceneError(
