@@ -58,14 +58,14 @@ class Colliders:
         return replace(self, meshed=meshed, mixed=mixed)
 
     def stretched(self, state) -> "Colliders":
-        """The same with pieces of rods that reach as far as their segments ask for at a state."""
+        """The same with pieces of rods where their segments ask for them at a state."""
         if self.arms is None:
             return self
-        arms = self.arms.at(state.body_position, self.solids.placed(state).frame[:, 2::3])
-        if arms is None:
+        pieces = self.arms.pieces(self.solids, state.body_position, state.body_rotation)
+        if pieces is None:
             return self
         other = copy(self)
-        other.solids = self.solids.with_arms(self.arms.body, arms)
+        other.solids = self.solids.with_pieces(self.arms.body, *pieces)
         other.mixed = self.mixed and self.mixed.with_solids(other.solids)
         other._last = None
         return other

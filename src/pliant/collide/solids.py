@@ -84,17 +84,22 @@ class Solids:
         self.inner = np.maximum(held - off, 0.0)
         self.lever = np.where(sphere, off, np.where(np.isinf(self.radius), 0.0, self.radius))
 
-    def with_arms(self, bodies: np.ndarray, arms: np.ndarray) -> "Solids":
-        """The same, but that bodies (k,), pieces of rods, reach so far (k, 2) [m] back and forth along their third axes
-        from their centres."""
-        other, half = copy(self), 0.5 * (arms[:, 0] + arms[:, 1])
-        other.parameter, other.centre, other.radius = self.parameter.copy(), self.centre.copy(), self.radius.copy()
+    def half_lengths(self, bodies: np.ndarray) -> np.ndarray:
+        """Half lengths (k,) [m] along the third axes of bodies (k,), pieces of rods, without rounded ends."""
+        return self.parameter[bodies, np.where(self.code[bodies] == BOX, 2, 1)]
+
+    def with_pieces(self, bodies: np.ndarray, principal: np.ndarray, centre: np.ndarray, half: np.ndarray) -> "Solids":
+        """The same, but that bodies (k,), pieces of rods, have half lengths (k,) [m] along their third axes, and all
+        bodies the rotations (b, 4) and centres (b, 3) [m] that are given."""
+        other = copy(self)
+        other.parameter, other.radius, other.principal, other.centre = (
+            self.parameter.copy(), self.radius.copy(), principal, centre
+        )  # fmt: skip
         box = self.code[bodies] == BOX
         other.parameter[bodies, np.where(box, 2, 1)] = half
-        other.centre[bodies, 2] = off = 0.5 * (arms[:, 0] - arms[:, 1])
         wide = self.parameter[bodies, 0]
         corner = np.sqrt(wide * wide + self.parameter[bodies, 1] ** 2 + half * half)
-        other.radius[bodies] = np.abs(off) + np.where(box, corner, half + wide)
+        other.radius[bodies] = lengths(centre[bodies]) + np.where(box, corner, half + wide)
         other._measure_balls()
         return other
 

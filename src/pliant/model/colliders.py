@@ -19,7 +19,7 @@ from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
 from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
-from pliant.scene.rod_shapes import point_arms, segments_around
+from pliant.scene.rod_shapes import point_piece, segments_around
 from pliant.scene.scene import Scene
 from pliant.scene.shapes import Mesh
 
@@ -52,16 +52,15 @@ def _rod_arms(scene: Scene, rigids: list) -> RodArms | None:
     for rod in scene.rods if any(rod.collide for rod in scene.rods) else ():
         numbers, around = [index[id(point)] for point in rod], segments_around(len(rod), rod.edges)
         for i, own in enumerate(around if rod.collide else ()):
-            if (arms := point_arms(rod, i, own, around)) is None:
+            if (piece := point_piece(rod, i, own, around)) is None:
                 continue
-            ends = [rod.edges[k].sum() - i if k >= 0 else i for k in arms.segments]
-            rest = [rod.stretched * rod.lengths[k] if k >= 0 else 1.0 for k in arms.segments]
-            rows.append((numbers[i], *(numbers[end] for end in ends), *rest, *arms.lengths))
+            ends = [rod.edges[k].sum() - i if k >= 0 else i for k in piece.segments]
+            rows.append((numbers[i], *(numbers[end] for end in ends), *piece.shares))
     if not rows:
         return None
     table = np.array(rows, float)
     bodies = table[:, :3].astype(np.int64)
-    return RodArms(bodies[:, 0], bodies[:, 1:], table[:, 3:5], table[:, 5:])
+    return RodArms(bodies[:, 0], np.ascontiguousarray(bodies[:, 1:]), np.ascontiguousarray(table[:, 3:]))
 
 
 def _solid_sizes(solids: Solids) -> np.ndarray:

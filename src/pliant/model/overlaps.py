@@ -18,6 +18,8 @@ ROUNDING = 1e-13
 # Overlaps beyond this part of a body's size are told where they are resolved: several times what a body may be placed
 # too deep by rounding its position, or rests deeper than it should, and so little that pushing it out hardly shows.
 TOLD = 0.02
+# How far points of rods may lie off what they touch with, in parts of their first size, before it is said.
+CORNER = 2.0
 # Pairs that a message lists.
 MOST_LISTED = 8
 
@@ -180,23 +182,24 @@ def warn_of_crossings(model, before: np.ndarray, state) -> None:
 def warn_of_step(model, before: np.ndarray, state, told: set[str]) -> None:
     """Say what a step has left that passes through something, or may; told: names of rods of which it was said."""
     warn_of_crossings(model, before, state)
-    _warn_of_gaps(model, state, told)
+    _warn_of_corners(model, state, told)
 
 
-def _warn_of_gaps(model, state, told: set[str]) -> None:
-    """Say of rods, once of each, that they turn too sharply for the pieces with which they touch; told: their names."""
+def _warn_of_corners(model, state, told: set[str]) -> None:
+    """Say of rods, once of each, that the pieces with which they touch leave their points by more than their thickness
+    where they turn sharply; told: their names."""
     arms = model.colliders.arms
     if arms is None or not model.may_touch:
         return
-    third = model.colliders.solids.placed(state).frame[:, 2::3]
-    for body in arms.open_at(state.body_position, third).tolist():
-        rod, _, point = model.rigid_names[body].rpartition(".")
+    solids = model.colliders.stretched(state).solids
+    off, wide = arms.corners(solids, state), solids.parameter[arms.body, 0]
+    for k in np.flatnonzero(off > CORNER * wide).tolist():
+        rod, _, point = model.rigid_names[arms.body[k]].rpartition(".")
         if rod not in told:
             told.add(rod)
             warnings.warn(
-                f"rod {rod!r} turns by more than 60 degrees between point {point} and the next: the pieces with which "
-                f"it touches others no longer meet there, and what is thin may pass through. Take shorter segments "
-                f"(segments=...), or pull less",
+                f"rod {rod!r} turns so sharply at point {point} that its contacts, which cut the corner, are "
+                f"{off[k]:.3g} m off its line there. Take shorter segments (segments=...), or bend it less",
                 stacklevel=4,
             )
 

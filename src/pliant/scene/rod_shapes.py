@@ -141,45 +141,55 @@ def segments_around(count: int, edges: np.ndarray) -> list[list[int]]:
 def point_shapes(rod, around: list[list[int]]) -> list[tuple]:
     """For every point of a rod its shape, its frame (3, 3) and where the point lies in the shape's frame (3,).
 
-    A point between two segments reaches halfway into both, or up to a point where more meet or the rod ends in a point
-    with one segment less than half of it; a point where several segments meet is a ball.
+    A point between two segments has a piece from the middle of the one to that of the other, or up to a point where
+    more meet, or where the rod ends in a point with one segment half of that; a point where several meet is a ball.
     """
     return [_point_shape(rod, i, own, around) for i, own in enumerate(around)]
 
 
-class Arms(NamedTuple):
-    """How far the piece of a rod with which a point touches reaches along its third axis, which is in `frame` (3, 3):
-    the segments behind it and before it, -1 for none, and the lengths [m] of the two arms in these."""
+class Piece(NamedTuple):
+    """What a point of a rod touches with: half its length [m] along the third axis of `frame` (3, 3), where the point
+    lies in that (3,) [m], the segments behind it and before it, -1 for none, and the parts of these it reaches into."""
 
     frame: np.ndarray
+    half: float
+    place: np.ndarray
     segments: tuple[int, int]
-    lengths: tuple[float, float]
+    shares: tuple[float, float]
 
 
-def point_arms(rod, point: int, own: list[int], around) -> Arms | None:
-    """Those of a point with segments `own`; None for one that is a ball."""
+def point_piece(rod, point: int, own: list[int], around) -> Piece | None:
+    """That of a point with segments `own`; None for one that is a ball."""
     if len(own) > 2:
         return None
-    frames, ends = rod.frames[own], rod.edges[own]
-    along = np.array([f[:, 2] if e[0] == point else -f[:, 2] for f, e in zip(frames, ends)])  # away from the point
-    reach = [float(rod.stretched * rod.lengths[k] * _share(around, rod.edges[k], point)) for k in own]
+    behind, before = _behind_and_before(rod, point, own)
+    shares = tuple(_share(around, rod.edges[k], point) if k >= 0 else 0.0 for k in (behind, before))
+    ends = np.zeros((2, 3))
+    for side, (k, share) in enumerate(zip((behind, before), shares)):
+        if k >= 0:
+            ends[side] = share * (rod.points[rod.edges[k].sum() - point] - rod.points[point])
+    along = ends[1] - ends[0]
+    frame = _near(rod.frames[before if before >= 0 else behind], along)
+    if frame[:, 2] @ along < 0.0:
+        ends = ends[::-1]
+        behind, before, shares = before, behind, shares[::-1]
+    return Piece(frame, 0.5 * float(np.linalg.norm(along)), -frame.T @ ends.mean(axis=0), (behind, before), shares)
+
+
+def _behind_and_before(rod, point: int, own: list[int]) -> tuple[int, int]:
+    """The segments that lead to a point and away from it, -1 for none; of two that do the same either may be either."""
+    leads = [k for k in own if rod.edges[k, 0] == point]
     if len(own) == 1:
-        ahead = rod.edges[own[0], 0] == point
-        return Arms(frames[0], (-1, own[0]) if ahead else (own[0], -1), (0.0, reach[0]) if ahead else (reach[0], 0.0))
-    third = along[1] - along[0]  # both arms are as near to the frame's third axis as they can be
-    k = 1 if rod.edges[own[1], 0] == point else 0
-    third = third if (k == 1) else -third
-    frame = _near(frames[k], third)
-    behind, before = (0, 1) if frame[:, 2] @ along[1] > 0 else (1, 0)
-    return Arms(frame, (own[behind], own[before]), (reach[behind], reach[before]))
+        return (-1, own[0]) if leads else (own[0], -1)
+    before = leads[-1] if leads else own[1]
+    return own[0] if before == own[1] else own[1], before
 
 
 def _point_shape(rod, point: int, own: list[int], around) -> tuple:
-    arms = point_arms(rod, point, own, around)
-    if arms is None:
+    piece = point_piece(rod, point, own, around)
+    if piece is None:
         return Sphere(max(rod.section.extents)), rod.frames[own[0]], np.zeros(3)
-    behind, before = arms.lengths
-    return _solid(rod.section, behind + before), arms.frame, np.array([0.0, 0.0, 0.5 * (behind - before)])
+    return _solid(rod.section, 2.0 * piece.half), piece.frame, piece.place
 
 
 def warn_of_kinks(rod, around: list[list[int]]) -> None:
@@ -226,4 +236,4 @@ def _solid(section, length: float):
     """What a piece of a rod of this length touches with; an ellipse as a box, its corners beyond it."""
     if section.round:
         return Capsule(section.extents[0], length)
-    return Box((2 * section.extents[0], 2 * section.extents[1], length))
+    return Box((2 * section.extents[0], 2 * section.extents[1], max(length, 1e-3 * min(section.extents))))
