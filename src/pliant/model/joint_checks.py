@@ -1,16 +1,20 @@
 """What a joint must not be, known only when its bodies are: refused by its name."""
 
+import warnings
+
 import numpy as np
 
 from pliant.collide.shapes import bounding_radius
 from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
-from pliant.scene.joints import held_points
+from pliant.scene.joints import Cylindrical, OnLine, OnPlane, Planar, Slider, Torsion, held_points
 
 # How many times its body's size away an anchor is surely a slip of the pen. A point of the world may be farther from
 # what hangs on it, as ropes are long, up to where rounding spoils what joints are exact to.
 FAR, FAR_IN_THE_WORLD = 1e4, 1e6
+# Joints that let what they hold travel, or hold no place: of these `at` says where an axis or a plane lies.
+LOOSE = (Slider, Cylindrical, Planar, Torsion)
 
 
 def check_joint(joint) -> None:
@@ -44,3 +48,37 @@ def _extent(thing) -> tuple[np.ndarray, float]:
     if isinstance(thing, Rigid):
         return np.array(thing.position), bounding_radius(thing.shape, np.zeros(3))
     return np.zeros(3), np.inf
+
+
+def warn_of_arms(scene) -> None:
+    """Say which joints hold a point of a rod at a place farther from it than its part of the rod reaches."""
+    numbered = {id(point): (rod, number) for rod in scene.rods for number, point in enumerate(rod)}
+    if not numbered:
+        return
+    for joint in scene.joints:
+        for thing, place in _fastened(joint):
+            if id(thing) in numbered:
+                _warn_of_arm(joint, *numbered[id(thing)], np.array(place))
+
+
+def _fastened(joint) -> list[tuple[object, tuple[float, float, float]]]:
+    """What a joint fastens at a point of its own, and that point [m]."""
+    held = [] if isinstance(joint, LOOSE) else held_points(joint)
+    return held[1:] if isinstance(joint, OnLine | OnPlane) else held
+
+
+def _warn_of_arm(joint, rod, number: int, place: np.ndarray) -> None:
+    away = np.linalg.norm(rod.places - place, axis=1)
+    beside = rod.stretched * rod.lengths[np.any(rod.edges == number, axis=1)]
+    if away[number] <= 0.5 * beside.max() + max(rod.section.extents):
+        return
+    nearest = int(np.argmin(away))
+    told = (
+        "no other point is nearer" if nearest == number else f"nearest is point {nearest}, {away[nearest]:.3g} m away"
+    )
+    warnings.warn(
+        f"{joint.kind} joint {joint.name!r} holds point {number} of rod {rod.name!r} at a place that is "
+        f"{away[number]:.3g} m away from it, as if by a rigid arm; {told}: hold the point that is there, or put the "
+        f"place of the joint where the point is. An arm that is meant is a rigid body, welded to the point",
+        stacklevel=2,
+    )

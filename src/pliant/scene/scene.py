@@ -118,8 +118,12 @@ class Scene(Sealed):
         section=pliant.Section...; segments: into how many every edge is cut. Options: normal (direction of the
         section's first axis), curvature (natural curvature and twist on top of the given shape), straight (the rod is
         straight at rest but for curvature), stretched (by how much longer the shape is than the rod at rest), position,
-        rotation, velocity, name, self_contact, friction, restitution, collide, group, mask. rod[i] is a point, which
-        takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one.
+        rotation, velocity, name, self_contact, friction, restitution, collide, group, mask.
+
+        rod[i] is a point, which takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one. Points
+        of a line are numbered along it: cut into 10 segments, [(0, 0, 0), (1, 0, 0)] ends at rod[10], which is rod[-1].
+        A network keeps the numbers of its points, and those within its edges follow, edge by edge: with edges
+        [(0, 1), (1, 2)] cut into 2, rod[3] lies within the first and rod[4] within the second.
         """
         return self._add(make_rod(points, material, radius, section, edges, closed, segments, **options), "rod")
 
