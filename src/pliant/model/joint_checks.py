@@ -8,13 +8,11 @@ from pliant.collide.shapes import bounding_radius
 from pliant.errors import SceneError
 from pliant.scene.bodies import Rigid, Soft
 from pliant.scene.joint_options import world
-from pliant.scene.joints import Cylindrical, OnLine, OnPlane, Planar, Slider, Torsion, held_points
+from pliant.scene.joints import held_points
 
 # How many times its body's size away an anchor is surely a slip of the pen. A point of the world may be farther from
 # what hangs on it, as ropes are long, up to where rounding spoils what joints are exact to.
 FAR, FAR_IN_THE_WORLD = 1e4, 1e6
-# Joints that let what they hold travel, or hold no place: of these `at` says where an axis or a plane lies.
-LOOSE = (Slider, Cylindrical, Planar, Torsion)
 
 
 def check_joint(joint) -> None:
@@ -56,15 +54,10 @@ def warn_of_arms(scene) -> None:
     if not numbered:
         return
     for joint in scene.joints:
-        for thing, place in _fastened(joint):
-            if id(thing) in numbered:
+        loose = [getattr(joint, side) for side in joint.LOOSE]
+        for thing, place in held_points(joint):
+            if id(thing) in numbered and not any(thing is other for other in loose):
                 _warn_of_arm(joint, *numbered[id(thing)], np.array(place))
-
-
-def _fastened(joint) -> list[tuple[object, tuple[float, float, float]]]:
-    """What a joint fastens at a point of its own, and that point [m]."""
-    held = [] if isinstance(joint, LOOSE) else held_points(joint)
-    return held[1:] if isinstance(joint, OnLine | OnPlane) else held
 
 
 def _warn_of_arm(joint, rod, number: int, place: np.ndarray) -> None:
