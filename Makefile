@@ -5,13 +5,19 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := .venv-peers
 
-.PHONY: demo studio test test-studio test-slow test-cuda test-random test-hostile test-reach lint format bench bench-peers clean
+.PHONY: install demo studio test test-studio test-slow test-cuda test-random test-hostile test-reach lint format bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -e ".[dev]"
 	touch $@
+
+# the engine and its commands alone; what tests and the page of the studio need is installed when they are asked for
+install:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -e .
+	@echo "pliant is in $(BIN): $(BIN)/pliant demo, $(BIN)/python"
 
 demo: $(STAMP)
 	$(BIN)/pliant demo --out out

@@ -85,3 +85,14 @@ def test_what_runs_away_in_short_parts_is_an_error_of_the_step(monkeypatch):
     with pytest.raises(SolverError, match="ran away"):
         sim.step()
     assert sim.state is before
+
+
+@pytest.mark.parametrize("solver", [pl.Dual(), pl.Linear(), pl.Explicit(), pl.Xpbd()])
+def test_no_step_has_converged_that_is_out_of_balance(solver, monkeypatch):
+    """A falling cube, of which every solver says that it has converged; more than a half out of balance it has not."""
+    for found, good in ((0.5, True), (0.51, False)):
+        scene = pl.Scene()
+        scene.add_soft(pl.meshes.box((1, 1, 1), 1), pl.Material.linear(1e5, 0.3, 1000))
+        sim = scene.simulate(1e-3, solver=solver, threads=1)
+        monkeypatch.setattr(stepping, "residual", lambda *_, found=found: found)
+        assert sim.step().info.converged == good and sim.info.imbalance == found

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from PIL import Image
@@ -91,7 +92,8 @@ def test_equilibrium_of_a_hanging_bar(bar, tmp_path):
     report = json.loads(pliant("equilibrium", bar, "--load-steps", 2, "--json")[0])
     sinks = report["bodies"]["bar"]["displacement"]
     assert 1 <= sinks / (1000 * 9.81 / 2e5) < 1.05
-    assert report["residual"] <= 1e-6 and {p.name for p in (tmp_path / "out").iterdir()} == {"bar.png", "bar.vtu"}
+    assert report["residual"] <= 1e-6 and report["elapsed_s"] > 0
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"bar-equilibrium.png", "bar-equilibrium.vtu"}
     assert f"bar: moved by up to {sinks:.4g} m" in pliant("equilibrium", bar)[0]
     bar.write_text(
         BAR + '[run]\nsolver = { type = "newton", integrator = "bdf2" }\n'
@@ -115,10 +117,60 @@ def test_equilibrium_takes_a_time_and_names_rigid_bodies(bar):
 def test_modes_of_a_hanging_bar(bar, tmp_path):
     """The lowest longitudinal frequency sqrt(E / rho) / (4 L) = 2.5 Hz is among them, within 1%."""
     report = json.loads(pliant("modes", bar, "-n", 12, "--json")[0])
-    assert min(abs(f / 2.5 - 1) for f in report["frequencies"]) < 0.01
+    assert min(abs(f / 2.5 - 1) for f in report["frequencies"]) < 0.01 and report["rigid"] == 0
     assert "mode   2" in pliant("modes", bar, "-n", 2, "--pictures")[0]
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"bar-mode1.png", "bar-mode2.png"}
     assert "n must be an integer from 1" in pliant("modes", bar, "-n", 0, code=1)[1]
+
+
+WIRE = """format = 1
+[run]
+seconds = 0.02
+dt = 0.01
+output = [".vtu", ".png"]
+[[rod]]
+name = "wire"
+points = [[0, 0, 0], [1, 0, 0]]
+segments = 20
+material = { law = "linear", young = 1e10, poisson = 0.3, density = 1000 }
+radius = 0.01
+clamp = [{ point = 0 }]
+force = [{ point = 20, vector = [100, 0, 0] }]
+"""
+
+
+def test_commands_tell_of_rods(bar, tmp_path):
+    """A cantilever of weight q L, pulled by P: its deflection v, measured from the tip at s = 0, obeys
+    EI v'' = P v - q s^2 / 2 with v(0) = 0 and v'(L) = 0; a segment tells of its middle."""
+    bar.write_text(WIRE)
+    weight = 9.81 * 1000 * np.pi * 0.01**2
+    out = pliant("check", bar)[0]
+    assert "1 rod (21 points, 20 segments), 0 joints" in out and f"{weight / 9.81:.6g} kg rods" in out
+    assert "0 rigid, 1 rod (20 segments), 0 joints" in pliant("run", bar)[0]
+    report = json.loads(pliant("equilibrium", bar, "--json")[0])["rods"]["wire"]
+    bending, pull = 1e10 * np.pi * 0.01**4 / 4, 100
+    k, own = np.sqrt(pull / bending), weight * bending / pull**2
+    other = (own * np.sinh(k) - weight / (pull * k)) / np.cosh(k)
+
+    def deflection(s):
+        return weight * s**2 / (2 * pull) + own * (1 - np.cosh(k * s)) + other * np.sinh(k * s)
+
+    root = weight * 0.975**2 / 2 - pull * deflection(0.975)
+    assert report["displacement"] == pytest.approx(deflection(1), rel=0.01)
+    assert report["tension"] == pytest.approx([pull, pull], rel=1e-3)
+    assert report["moment"] == pytest.approx(root, rel=0.01) and report["torque"] < 1e-9
+    text = pliant("equilibrium", bar)[0]
+    assert f"wire: moved by up to {report['displacement']:.4g} m, tension from " in text and "found in" in text
+    names = {"bar.vtu", "bar.png", "bar-equilibrium.vtu", "bar-equilibrium.png"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+
+
+def test_modes_say_which_are_rigid_motions(bar):
+    """Six of a rod that nothing holds; the plane below, which it touches, is not asked."""
+    bar.write_text(WIRE.split("clamp")[0] + "[[rigid]]\nshape = { plane = [0, 0, 1] }\nstatic = true\n")
+    report = json.loads(pliant("modes", bar, "-n", 8, "--json")[0])
+    assert report["rigid"] == 6 and report["frequencies"][6] > 1e4 * report["frequencies"][5]
+    assert "the first 6 are rigid motions (0 Hz but for rounding)" in pliant("modes", bar, "-n", 8)[0]
 
 
 def test_run_options_overrule_the_file(scene):

@@ -247,3 +247,18 @@ def test_errors():
     body.pin("all")
     with pytest.raises(pl.SceneError, match="everything in the scene is held"):
         scene.modes(1)
+
+
+def test_rigid_motions_are_counted():
+    """Six of a body that nothing holds, soft or rigid, three of what hangs on a ball joint, none of what is pinned."""
+    for young in (1e3, 1e11):
+        scene = pl.Scene()
+        block = scene.add_soft(pl.meshes.box((1, 0.1, 0.1), (10, 1, 1)), pl.Material.corotated(young, 0.3, 1000))
+        assert scene.modes(8).rigid == 6
+        ball = scene.add_rigid(pl.Sphere(0.1), mass=1, position=(1.5, 0, 0))
+        assert scene.modes(14).rigid == 12
+        scene.join(pl.Ball(block, ball, at=(1, 0, 0)))
+        assert scene.modes(12).rigid == 9
+        block.pin("x < 0.01")
+        assert scene.modes(6).rigid == 3
+    assert bar((10, 1, 1))[0].modes(3).rigid == 0

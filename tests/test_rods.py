@@ -303,6 +303,7 @@ LINE = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
         ("at least two points", {"points": [[0, 0, 0]]}),
         ("radius must be", {"radius": 0.0}),
         ("either radius=... .* or section", {"radius": None}),
+        ("wider than it is long: its section is 2.2 m wide, .* at rest are 2 m", {"radius": 1.1}),
         ("section must be a pliant.Section", {"radius": None, "section": 3}),
         ("edges must name points 0 to 2", {"edges": [[0, 3]]}),
         ("is there twice", {"edges": [[0, 1], [1, 0], [1, 2]]}),
@@ -344,7 +345,7 @@ def test_a_stretched_rod_has_no_holes(solver):
     rubber = pl.Material.linear(1e6, 0.3, 1000, damping=1e-3)
     band = scene.add_rod([(-0.25, 0, 0), (0.25, 0, 0)], rubber, radius=radius, segments=segments)
     pull = 0.25 * (stretch - 1) / 0.25
-    for end, sign in ((0, -1), (1, 1)):
+    for end, sign in ((0, -1), (-1, 1)):
         over = pl.Keyframes([0, 0.25, 0.2501], [(sign * pull, 0, 0), (sign * pull, 0, 0), (0, 0, 0)])
         band.clamp(end, velocity=over)
     ball = scene.add_rigid(pl.Sphere(0.01), mass=0.02, position=(0.0625, 0, 3), friction=0.8)

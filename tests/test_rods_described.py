@@ -130,7 +130,7 @@ position = [0, 0, 1]
 type = "ball"
 a = "ball"
 b = "{b}"
-at = [0, 0, 0]
+at = [1, 0, 0]
 """
 
 

@@ -1,9 +1,12 @@
 """Equilibrium: closed forms, loads, joints, contacts, and what is refused."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.statics import loading
 
 YOUNG, POISSON = 1e6, 0.3
 
@@ -192,3 +195,23 @@ def test_the_integrator_of_a_solver_is_that_of_the_steps_after():
     bdf2.step(3), euler.step(3)
     assert "bdf2" in bdf2.state.memory and "bdf2" not in euler.state.memory
     assert bdf2.positions(sheet) == pytest.approx(rest, abs=1e-6)
+
+
+def test_an_equilibrium_says_how_far_it_is(monkeypatch):
+    told, wanted = [], []
+
+    @contextmanager
+    def line(words, shown):
+        wanted.append(shown)
+        yield told.append
+
+    monkeypatch.setattr(loading, "with_line", line)
+    scene = pl.Scene()
+    scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (4, 1, 1)), pl.Material.linear(1e6, 0.3, 1000)).pin("x < 0.01")
+    scene.equilibrium(load_steps=2, progress=None)
+    assert wanted == [None] and len(told) >= 2
+    assert told[0].startswith("50% of the load, step 1, ") and told[-1].startswith("100% of the load, step ")
+    scene.equilibrium()
+    assert wanted == [None, False]
+    with pytest.raises(pl.SceneError, match="progress must be True or False, got 'yes'"):
+        scene.equilibrium(progress="yes")

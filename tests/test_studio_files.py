@@ -1,5 +1,6 @@
 """What the studio writes and reads: laws as formulas, scripts, logs of unsaved edits, comments; fields at nodes."""
 
+import copy
 import io
 import json
 import os
@@ -19,13 +20,14 @@ from pliant import scene_file
 from pliant.errors import SceneError
 from pliant.output.fields import contact_pressures, speeds
 from pliant.output.rod_view import Tube
-from pliant.studio import commands, folder, motions, worker
+from pliant.studio import commands, folder, motions, studies, worker
 from pliant.studio.clients import IN_FLIGHT, MOST_NOTES, Client
-from pliant.studio.geometry import SceneGeometry
+from pliant.studio.geometry import AT_REST, SceneGeometry
 from pliant.studio.log import Log, find_lost
 from pliant.studio.messages import header_of, read_framed
 from pliant.studio.outlet import Outlet
 from pliant.studio.python_text import python_text
+from pliant.studio.rod_numbers import keeping_points
 from pliant.studio.showing import Showing
 from pliant.studio.worker import Worker
 from test_studio_server import SHEET_AND_ROD
@@ -59,6 +61,36 @@ def test_points_of_rods_follow_the_name_of_their_rod():
     tables = {"rod": [{"name": "cable"}], "joint": [{"a": "cable.3", "b": "cables"}]}
     commands.renaming(tables, "rod", 0, "wire").apply(tables)
     assert tables["joint"][0] == {"a": "wire.3", "b": "cables"}
+
+
+def test_points_of_rods_keep_their_places_when_lines_are_cut_anew():
+    """In the middle and at the end of two edges; undone all is as before. Networks keep the numbers of their points."""
+    line = {"name": "cable", "points": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], "segments": 8, "clamp": [{"point": 0}]}
+    line |= {"force": [{"point": 16, "vector": [0, 0, 1]}, {"point": 8, "vector": [0, 0, 1]}]}
+    joints = [{"a": "cable.16", "b": "cable 2.16"}, {"path": [{"body": "world"}, {"body": "cable.4"}]}]
+    tables = {"rod": [line], "joint": joints}
+    before = copy.deepcopy(tables)
+    undo = keeping_points(tables, commands.Put(("rod", 0, "segments"), 4)).apply(tables)
+    assert [load["point"] for load in (*line["clamp"], *line["force"])] == [0, 8, 4]
+    assert joints == [{"a": "cable.8", "b": "cable 2.16"}, {"path": [{"body": "world"}, {"body": "cable.2"}]}]
+    undo.apply(tables)
+    assert tables == before
+    keeping_points(tables, commands.Drop(("rod", 0, "segments"))).apply(tables)
+    assert line["force"][0]["point"] == 2 and joints[0]["a"] == "cable.2"
+    net = {"rod": [line | {"edges": [[0, 1], [1, 2]], "segments": 8}]}
+    told = commands.Put(("rod", 0, "segments"), 4)
+    assert keeping_points(net, told) is told
+
+
+def test_rods_lie_where_the_scene_puts_them():
+    scene, quarter = pliant.Scene(), (np.sqrt(0.5), 0, 0, np.sqrt(0.5))
+    material = pliant.Material.linear(1e7, 0.3, 1000)
+    rod = scene.add_rod([(0, 0, 0), (1, 0, 0)], material, 0.01, segments=10, position=(0, 0, 5), rotation=quarter)
+    tube, sim = Tube(rod, 0), scene.simulate(dt=0.01)
+    assert np.allclose(tube.points(AT_REST), tube.points(sim), atol=1e-6)
+    assert np.allclose(tube.points(AT_REST).mean(axis=0), (0, 0.5, 5), atol=1e-6)
+    found = studies.rod_point(rod, [0, 0.9, 5.2])
+    assert found["number"] == 9 and np.allclose(found["at"], (0, 0.9, 5))
 
 
 def test_unsaved_edits_are_recovered_after_a_crash(tmp_path):

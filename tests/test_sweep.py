@@ -66,6 +66,16 @@ def test_every_combination_is_run_as_by_itself(scene):
     assert runs[0]["soft"]["block"] == pytest.approx(9.81 * 0.02**2 * 15, rel=1e-6)  # it falls freely
 
 
+def test_rods_are_told_of(scene):
+    rod = '[[rod]]\nname = "wire"\npoints = [[0, 5, 0], [1, 5, 0]]\nmaterial = "rubber"\nradius = 0.01\n'
+    scene.write_text(TEXT + rod)
+    runs = json.loads(sweep(scene, "--set", "rod.wire.radius=0.01,0.02", "--json"))["runs"]
+    assert runs[1]["rods"]["wire"] == pytest.approx(9.81 * 0.02**2 * 15, rel=1e-6)  # it falls freely
+    header, line = sweep(scene, "--set", "rod.wire.radius=0.01").splitlines()
+    assert header.split()[-4:] == ["block", "moved", "wire", "moved"]
+    assert float(line.split()[-1]) == pytest.approx(9.81 * 0.02**2 * 15, rel=1e-5)
+
+
 def test_a_table_has_a_line_for_each_run(scene):
     lines = sweep(scene, "--set", "rigid.0.mass=1,2,3", "--seconds", "0.04").splitlines()
     assert len(lines) == 4 and lines[0].split()[:3] == ["rigid.0.mass", "time", "kinetic"]

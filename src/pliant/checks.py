@@ -65,6 +65,11 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names[:SHOWN_CHOICES]) + more
 
 
+def counted(number: int, word: str) -> str:
+    """So many of something: 1 rod, 2 rods."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def refusal(name: str, rule: str, value: Any) -> SceneError:
     """The error that says what a value must be and what it is."""
     return SceneError(f"{name} must be {rule}, got {shown(value)}")

@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from pliant.checks import flag, number, whole
 from pliant.errors import SceneError
@@ -66,3 +67,17 @@ def with_bar(things, words: str, wanted: bool | None):
     if wanted or (wanted is None and console.is_terminal):
         return track(things, description=words, console=console)
     return things
+
+
+@contextmanager
+def with_line(words: str, wanted: bool | None) -> Iterator[Callable[[str], None]]:
+    """What shows how far something is that has no end known before: a line that begins with the words and ends as it is
+    told to, gone when all is done; when wanted, or (None) when the output is a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not (wanted or (wanted is None and console.is_terminal)):
+        yield lambda text: None
+        return
+    with console.status(words) as line:
+        yield lambda text: line.update(f"{words}: {text}")

@@ -38,6 +38,8 @@ export function SheetPanel(props: PanelProps) {
 export function RodPanel(props: PanelProps) {
   const { table, path, edit } = props;
   const points: number[][] = table.points;
+  // The points of a line are numbered along it; those of a network keep the numbers they are given.
+  const last = (points.length - 1) * (table.edges ? 1 : table.segments ?? 1);
   return (
     <div>
       <fieldset>
@@ -48,14 +50,14 @@ export function RodPanel(props: PanelProps) {
           more={points.length > 2 && !table.edges && <button class="small" aria-label={`remove point ${k}`} onClick={() => edit.put([...path, "points"], points.filter((_, other) => other !== k))}>×</button>} />)}
         {points.length > 12 && <p class="hint">{points.length} points</p>}
         <button class="small" onClick={() => {
-          const [before, last] = points.slice(-2);
-          edit.put([...path, "points"], [...points, last.map((value, k) => Number((2 * value - before[k]).toPrecision(6)))]);
+          const [before, end] = points.slice(-2);
+          edit.put([...path, "points"], [...points, end.map((value, k) => Number((2 * value - before[k]).toPrecision(6)))]);
         }}>Add a point</button>
         <Keys {...props} of="rod" only={["edges", "closed", "straight", "stretched", "normal", "curvature", "velocity"]} usual={{ stretched: 1, normal: [0, 0, 1] }} />
       </fieldset>
       <Entries {...props} kind="clamp" of="rod.clamp" title="Clamps" add="Clamp a point" off="Let go" start={{ point: 0 }} />
-      <Entries {...props} kind="force" of="rod.force" title="Forces" add="Add a force" start={{ point: points.length - 1, vector: [0, 0, -1] }} />
-      <Entries {...props} kind="torque" of="rod.torque" title="Torques" add="Add a torque" start={{ point: points.length - 1, vector: [0, 0, 0.1] }} />
+      <Entries {...props} kind="force" of="rod.force" title="Forces" add="Add a force" start={{ point: last, vector: [0, 0, -1] }} />
+      <Entries {...props} kind="torque" of="rod.torque" title="Torques" add="Add a torque" start={{ point: last, vector: [0, 0, 0.1] }} />
       <MaterialPanel {...props} />
       <Touching {...props} />
     </div>

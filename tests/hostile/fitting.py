@@ -45,6 +45,7 @@ def samples(w) -> dict[str, list]:
         "parameters": [formulas.PARAMETERS, [0, 1], None],
         "scenes": [w.scene, [w.scene, w.scene], lambda number: w.scene],
         "count": [2, None],
+        "rigid": [0, 6],
         "workers": [1],
         "only": [None, 0, [0, 1], [True, False]],
         "states": [] if w.many is None else [w.many.states, w.many.states[:1]],

@@ -82,9 +82,9 @@ def test_a_full_disk_keeps_the_report_of_balances_and_modes(tmp_path, monkeypatc
     scene.write_text(scene.read_text().partition("[[rigid]]")[0])
     code, text = command("equilibrium", scene, "--out", tmp_path / "out", "--json")
     report = json.loads(text)
-    assert code == 1 and "case.png: cannot be written: No space left on device" in report["error"]
+    assert code == 1 and "case-equilibrium.png: cannot be written: No space left on device" in report["error"]
     assert report["bodies"]["beam"]["displacement"] > 0 and [path.split("/")[-1] for path in report["files"]] == [
-        "case.vtu"
+        "case-equilibrium.vtu"
     ]
     code, text = command("modes", scene, "-n", 2, "--pictures", "--out", tmp_path / "out")
     assert code == 1 and "mode   2" in text and "case-mode1.png: cannot be written: No space left" in text
@@ -155,13 +155,15 @@ def test_a_recorder_tries_every_file(tmp_path, monkeypatch):
 def test_outputs_do_not_take_the_place_of_inputs(tmp_path, monkeypatch):
     """A mesh from which a scene or other meshes are made stays, whatever the folder for results."""
     monkeypatch.chdir(tmp_path)
-    pl.meshes.write("case.vtu", pl.meshes.box((1, 0.2, 0.2), (6, 2, 2)))
     scene = faults.put(tmp_path, output='[".vtu"]')
-    scene.write_text(scene.read_text().replace("box = [1, 0.2, 0.2], cells = [6, 2, 2]", 'file = "case.vtu"'))
-    before = (tmp_path / "case.vtu").read_bytes()
-    for words in (("run", "case.toml", "--out", "."), ("equilibrium", "case.toml", "--out", ".")):
-        code, text = command(*words)
-        assert code == 1 and "case.vtu: the scene is made of this file" in text
+    text = scene.read_text()
+    for name, command_name in (("case-equilibrium.vtu", "equilibrium"), ("case.vtu", "run")):
+        pl.meshes.write(name, pl.meshes.box((1, 0.2, 0.2), (6, 2, 2)))
+        scene.write_text(text.replace("box = [1, 0.2, 0.2], cells = [6, 2, 2]", f'file = "{name}"'))
+        before = (tmp_path / name).read_bytes()
+        code, said = command(command_name, "case.toml", "--out", ".")
+        assert code == 1 and f"{name}: the scene is made of this file" in said
+        assert (tmp_path / name).read_bytes() == before
     code, text = command("mesh", "tetrahedralize", "case.vtu")
     assert code == 1 and "name another file with -o" in text
     assert (tmp_path / "case.vtu").read_bytes() == before

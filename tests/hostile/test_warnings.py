@@ -92,7 +92,7 @@ def wrung(segments: int) -> None:
     law = pl.Material.linear(1e6, 0.3, 1000)
     rod = scene.add_rod([(0, 0, 0), (0.1, 0, 0), (0.2, 0, 0)], law, radius=0.005, segments=segments)
     rod.clamp(0, angular_velocity=(0, 4, 0))
-    rod.clamp(2, angular_velocity=(0, -4, 0))
+    rod.clamp(-1, angular_velocity=(0, -4, 0))
     scene.simulate(1 / 50, threads=1).step(20)
 
 
@@ -101,8 +101,21 @@ def column(load: float) -> None:
     scene, law = pl.Scene(gravity=(0, 0, 0)), pl.Material.linear(1e8, 0.3, 1000)
     rod = scene.add_rod([(0, 0, 0), (0, 0, 1)], law, radius=0.01, segments=10)
     rod.clamp(0)
-    rod[1].force((0, 0, -load * np.pi**2 * 1e8 * np.pi * 0.01**4 / 16))
+    rod[-1].force((0, 0, -load * np.pi**2 * 1e8 * np.pi * 0.01**4 / 16))
     scene.equilibrium()
+
+
+def hung(point: int, place: float, arm: bool = False) -> None:
+    """A ball that a joint holds to a point of a rod of 1 m, at a place [m] along it, perhaps by an arm."""
+    scene, law = pl.Scene(gravity=(0, 0, 0)), pl.Material.linear(1e6, 0.3, 1000)
+    rod = scene.add_rod([(0, 0, 0), (1, 0, 0)], law, radius=0.01, segments=10)
+    held = rod[point]
+    if arm:
+        held = scene.add_rigid(pl.Box((0.4, 0.01, 0.01)), mass=0.1, position=(0.8, 0, 0), collide=False)
+        scene.join(pl.Fixed(rod[point], held, at=tuple(rod.places[point])))
+    ball = scene.add_rigid(pl.Sphere(0.05), mass=1, position=(place, 0, 0.1))
+    scene.join(pl.Fixed(held, ball, at=(place, 0, 0)))
+    scene.simulate(0.01, threads=1)
 
 
 def meshed(triangles: slice, repair: bool) -> None:
@@ -186,6 +199,13 @@ CASES: dict[str, list[tuple[str, Callable, list[Callable]]]] = {
             "rolling_friction.*leave them out.*groups.*ignore_contact",
             rolling,
             [lambda _: rolling(rolling_friction=0), lambda _: rolling(mask=1 << 1), lambda _: apart_by_order()],
+        )
+    ],
+    "model/joint_checks.py": [
+        (
+            "point 10 of rod.* 0.4 m away.*nearest is point 6.*hold the point.*put the place.*a rigid body, welded",
+            lambda: hung(10, 0.6),
+            [lambda _: hung(6, 0.6), lambda _: hung(10, 1.0), lambda _: hung(10, 0.6, arm=True)],
         )
     ],
     "model/overlaps.py": [

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 
 import click
 
@@ -33,8 +34,8 @@ Examples:
 def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance: float, as_json: bool) -> None:
     """Bring the scene file SCENE to rest under its loads.
 
-    Leaves NAME.png, coloured as the file says, and NAME.vtu. Linear systems are solved as the file says if its solver
-    is newton. The report is in SI units: m, Pa, J, rotations (w, x, y, z).
+    Leaves NAME-equilibrium.png, coloured as the file says, and NAME-equilibrium.vtu. Linear systems are solved as the
+    file says if its solver is newton. The report is in SI units: m, Pa, J, rotations (w, x, y, z).
     """
     from pliant import scene_file
     from pliant.files import check_writable
@@ -44,22 +45,26 @@ def equilibrium(scene: Path, out: Path, load_steps: int, time: float, tolerance:
     linear = getattr(file.run.solver, "linear", "auto")
     solver = Newton(tolerance=tolerance, max_iterations=200, linear=linear)
     options = {"load_steps": load_steps, "time": time, "dt": file.run.dt, "threads": file.run.threads}
-    options["device"] = file.run.device
-    files = [out / f"{scene.stem}.png", out / f"{scene.stem}.vtu"]
+    options |= {"device": file.run.device, "progress": False if as_json else None}
+    files = [out / f"{scene.stem}-equilibrium{suffix}" for suffix in (".png", ".vtu")]
     file.check_outputs(files)
     for path in files:
         check_writable(path)
+    began = perf_counter()
     with file.addressed():
         sim = file.scene.equilibrium(solver=solver, **options)
+    elapsed = perf_counter() - began
     looks = {"color": file.run.color, "camera": file.run.camera}
     written, failure = _written({files[0]: lambda path: sim.save(path, **looks), files[1]: sim.save})
     energy, info = sim.energy(), sim.info
     report = {
         "bodies": {body.name: _body(sim, body) for body in file.scene.soft_bodies},
+        "rods": {rod.name: _rod(sim, rod) for rod in file.scene.rods},
         "rigid": {body.name: _pose(sim, body) for body in file.scene.rigid_bodies if not body.static},
         "energy": {"elastic": energy.elastic, "gravitational": energy.gravitational, "joints": energy.joints},
         "residual": info.residual,
         "linear": info.linear,
+        "elapsed_s": elapsed,
         "files": written,
     }
     _tell(report, _rest_text(report), as_json, failure)
@@ -98,6 +103,20 @@ def _body(sim, body) -> dict:
     return {"displacement": float(moved.max()), "von_mises": float(sim.von_mises(body).max())}
 
 
+def _rod(sim, rod) -> dict:
+    """Largest displacement [m] of the points of a rod; of its segments the least and largest tension [N], the largest
+    bending moment and torque [N m]."""
+    import numpy as np
+
+    state = sim.rod(rod)
+    return {
+        "displacement": float(np.linalg.norm(state.points - rod.places, axis=1).max()),
+        "tension": [float(state.tension.min()), float(state.tension.max())],
+        "moment": float(np.linalg.norm(state.moment, axis=1).max()),
+        "torque": float(np.abs(state.torque).max()),
+    }
+
+
 def _pose(sim, body) -> dict:
     """Position [m] and rotation (w, x, y, z) of a rigid body."""
     position, rotation = sim.pose(body)
@@ -109,10 +128,19 @@ def _rest_text(report: dict) -> str:
         f"{name}: moved by up to {body['displacement']:.4g} m, von Mises stress up to {body['von_mises']:.4g} Pa"
         for name, body in report["bodies"].items()
     ]
+    for name, rod in report["rods"].items():
+        least, most = rod["tension"]
+        lines.append(
+            f"{name}: moved by up to {rod['displacement']:.4g} m, tension from {least:.4g} to {most:.4g} N, "
+            f"bending moment up to {rod['moment']:.4g} N m, torque up to {rod['torque']:.4g} N m"
+        )
     for name, pose in report["rigid"].items():
         at, turn = (" ".join(f"{value:.4g}" for value in pose[key]) for key in ("position", "rotation"))
         lines.append(f"{name}: rests at {at} m, rotation {turn}")
-    lines.append(f"elastic energy {report['energy']['elastic']:.4g} J; residual {report['residual']:.1e}")
+    lines.append(
+        f"elastic energy {report['energy']['elastic']:.4g} J; residual {report['residual']:.1e}; "
+        f"found in {report['elapsed_s']:.3g} s"
+    )
     return "\n".join([*lines, *(f"wrote {file}" for file in report["files"])])
 
 
@@ -138,5 +166,14 @@ def modes(scene: Path, number: int, mass: str, pictures: bool, out: Path, as_jso
     written, failure = _written({path: partial(found.save, k=k) for k, path in enumerate(files)})
     frequencies = [float(value) for value in found.frequencies]
     lines = [f"mode {k + 1:3d}  {value:12.6g} Hz" for k, value in enumerate(frequencies)]
+    lines += [_rigid_said(found.rigid)] if found.rigid else []
     text = "\n".join([*lines, *(f"wrote {path}" for path in written)])
-    _tell({"frequencies": frequencies, "files": written}, text, as_json, failure)
+    _tell({"frequencies": frequencies, "rigid": found.rigid, "files": written}, text, as_json, failure)
+
+
+def _rigid_said(count: int) -> str:
+    """What those modes are, and why there are more than one may expect."""
+    first = "the first is a rigid motion" if count == 1 else f"the first {count} are rigid motions"
+    return (
+        f"{first} (0 Hz but for rounding) of what nothing holds, or as joints let it move; contacts hold nothing here"
+    )

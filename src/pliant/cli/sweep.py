@@ -34,7 +34,7 @@ def sweep(scene: Path, changes: tuple[str, ...], seconds, dt, device, workers, a
     KEY is the place of a value in the file, its parts joined by dots: a body or a joint is named by its name or its
     number from 0. VALUES are written as in the file, with commas between them. A run that fails does not stop the
     others. Reported of each are energies [J], coordinates of joints [rad or m], the largest displacement [m] of soft
-    bodies and the positions [m] of rigid ones at its end; files are not written.
+    bodies and rods and the positions [m] of rigid ones at its end; files are not written.
     """
     from pliant.many.make import simulate_many
 
@@ -131,6 +131,8 @@ def _report(many, i: int, values: dict) -> dict:
     energy, start = sim.energy(), many.starts[i]
     softs = zip(sim.scene.soft_bodies, sim.model.node_start[:-1], sim.model.node_start[1:])
     moved = np.linalg.norm(sim.state.x - start.x, axis=1)
+    rods = zip(sim.scene.rods, sim.model.rods.points)
+    shifted = np.linalg.norm(sim.state.body_position - start.body_position, axis=1)
     free = sim.model.joints.free
     coordinates = free.at(sim.state.pose)
     return {
@@ -143,17 +145,19 @@ def _report(many, i: int, values: dict) -> dict:
             for joint, name, q in zip(free.joint, free.name, coordinates)
         },
         "soft": {body.name: float(moved[first:last].max()) for body, first, last in softs},
+        "rods": {rod.name: float(shifted[points].max()) for rod, points in rods},
         "rigid": {body.name: sim.pose(body)[0].tolist() for body in sim.scene.rigid_bodies},
     }
 
 
 def _table(keys: list[str], runs: list[dict]) -> str:
     """The runs as lines of text with columns."""
-    columns = [*keys, "time", "kinetic", "elastic", *runs[0]["joints"], *(f"{name} moved" for name in runs[0]["soft"])]
+    moved = [f"{name} moved" for name in (*runs[0]["soft"], *runs[0]["rods"])]
+    columns = [*keys, "time", "kinetic", "elastic", *runs[0]["joints"], *moved]
     lines = [columns]
     for run in runs:
         numbers = [run["time"], run["energy"]["kinetic"], run["energy"]["elastic"]]
-        numbers += [*run["joints"].values(), *run["soft"].values()]
+        numbers += [*run["joints"].values(), *run["soft"].values(), *run["rods"].values()]
         lines.append([*(json.dumps(run["values"][key]) for key in keys), *(f"{number:.6g}" for number in numbers)])
     widths = [max(len(line[k]) for line in lines) for k in range(len(columns))]
     text = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines]

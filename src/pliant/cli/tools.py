@@ -70,6 +70,7 @@ def check(scene: Path) -> None:
 
     It does all that `pliant run` does before the first step.
     """
+    from pliant.checks import counted
     from pliant.cli.run import prepare
 
     run, recorder = prepare(scene, Path("out"), {})
@@ -79,18 +80,30 @@ def check(scene: Path) -> None:
     own = len(described.rigid_bodies)
     moving = ~model.static[:own]
     masses = {"soft": model.node_mass.sum(), "rigid": model.body_mass[:own][moving].sum()}
-    points, segments = (sum(len(part(rod)) for rod in described.rods) for part in (list, lambda rod: rod.edges))
-    rods = f", {len(described.rods)} rods ({points} points, {segments} segments)" if described.rods else ""
+    rods, weight = _rods_said(described.rods)
+    sheets = f"{counted(triangles, 'triangle')}, " if triangles else ""
     click.echo(f"{scene}: a good scene file")
     for body in described.bodies:
         click.echo(f"  {body!r}")
     click.echo(
-        f"{len(model.soft_names)} soft and {own} rigid bodies{rods}, {len(model.joint_names)} joints\n"
-        f"{model.node_count} nodes, {tets} tets, {f'{triangles} triangles, ' if triangles else ''}"
-        f"{6 * tets + joint_rows(model)} rows without contacts\n"
-        f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid\n"
+        f"{len(model.soft_names)} soft and {own} rigid bodies{rods}, {counted(len(model.joint_names), 'joint')}\n"
+        f"{counted(model.node_count, 'node')}, {counted(tets, 'tet')}, {sheets}"
+        f"{counted(6 * tets + joint_rows(model), 'row')} without contacts\n"
+        f"mass {masses['soft']:.6g} kg soft, {masses['rigid']:.6g} kg rigid{weight}\n"
         f"{run.seconds:g} s in steps of {run.dt:g} s; writes {', '.join(run.output) or 'nothing'}"
     )
+
+
+def _rods_said(rods: list) -> tuple[str, str]:
+    """How many rods there are and of what, and their mass; nothing where there are none."""
+    from pliant.checks import counted
+
+    if not rods:
+        return "", ""
+    points, segments = (sum(len(part(rod)) for rod in rods) for part in (list, lambda rod: rod.edges))
+    mass = sum(rod.linear_density * float(rod.lengths.sum()) for rod in rods)
+    sizes = f"{counted(points, 'point')}, {counted(segments, 'segment')}"
+    return f", {counted(len(rods), 'rod')} ({sizes})", f", {mass:.6g} kg rods"
 
 
 def joint_rows(model) -> int:

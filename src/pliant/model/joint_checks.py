@@ -1,5 +1,7 @@
 """What a joint must not be, known only when its bodies are: refused by its name."""
 
+import warnings
+
 import numpy as np
 
 from pliant.collide.shapes import bounding_radius
@@ -44,3 +46,32 @@ def _extent(thing) -> tuple[np.ndarray, float]:
     if isinstance(thing, Rigid):
         return np.array(thing.position), bounding_radius(thing.shape, np.zeros(3))
     return np.zeros(3), np.inf
+
+
+def warn_of_arms(scene) -> None:
+    """Say which joints hold a point of a rod at a place farther from it than its part of the rod reaches."""
+    numbered = {id(point): (rod, number) for rod in scene.rods for number, point in enumerate(rod)}
+    if not numbered:
+        return
+    for joint in scene.joints:
+        loose = [getattr(joint, side) for side in joint.LOOSE]
+        for thing, place in held_points(joint):
+            if id(thing) in numbered and not any(thing is other for other in loose):
+                _warn_of_arm(joint, *numbered[id(thing)], np.array(place))
+
+
+def _warn_of_arm(joint, rod, number: int, place: np.ndarray) -> None:
+    away = np.linalg.norm(rod.places - place, axis=1)
+    beside = rod.stretched * rod.lengths[np.any(rod.edges == number, axis=1)]
+    if away[number] <= 0.5 * beside.max() + max(rod.section.extents):
+        return
+    nearest = int(np.argmin(away))
+    told = (
+        "no other point is nearer" if nearest == number else f"nearest is point {nearest}, {away[nearest]:.3g} m away"
+    )
+    warnings.warn(
+        f"{joint.kind} joint {joint.name!r} holds point {number} of rod {rod.name!r} at a place that is "
+        f"{away[number]:.3g} m away from it, as if by a rigid arm; {told}: hold the point that is there, or put the "
+        f"place of the joint where the point is. An arm that is meant is a rigid body, welded to the point",
+        stacklevel=2,
+    )

@@ -9,7 +9,7 @@ from pliant.kernels.joints import BODY, EQUALITIES, FACE
 from pliant.model.anchors import Anchorer, nearest_face
 from pliant.model.blocks import Block
 from pliant.model.couplings import attach_blocks, coupling_blocks, tendon_blocks
-from pliant.model.joint_checks import check_joint
+from pliant.model.joint_checks import check_joint, warn_of_arms
 from pliant.rotations import axis_quaternion, matrix_quaternion, rotation_matrix
 from pliant.rows.drives import Drives
 from pliant.rows.joints import Anchors, FreeCoordinates, JointBlocks
@@ -41,6 +41,7 @@ def build_joints(
     for joint in scene.joints:
         with about(joint):
             check_joint(joint)
+    warn_of_arms(scene)
     anchor = Anchorer(scene, node_start, body_position, body_rotation)
     free, places = _free_coordinates(device, scene, anchor)
     pairs = []

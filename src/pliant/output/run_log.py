@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.checks import counted
 from pliant.errors import PliantError
 from pliant.files import check_writable
 from pliant.output.recorder import Recorder
@@ -88,12 +89,9 @@ class RunLog:
     def text(self) -> str:
         """The summary in a few lines."""
         s = self.summary()
-        energy, sheets = s["energy"], f", {s['triangles']} triangles" if s["triangles"] else ""
+        energy = s["energy"]
         lines = [
-            f"bodies      {s['soft_bodies']} soft ({s['nodes']} nodes, {s['tets']} tets{sheets}), "
-            f"{s['rigid_bodies']} rigid, "
-            + (f"{s['rods']} rods ({s['rod_segments']} segments), " if s["rods"] else "")
-            + f"{s['joints']} joints; up to {s['rows']} rows, {s['contacts']} contacts",
+            f"bodies      {_bodies_said(s)}",
             f"steps       {s['steps']} of {1e3 * s['dt']:.4g} ms, to t = {s['time']:.4g} s",
             f"time        {s['ms_per_step']:.3g} ms per step (median; slowest {s['max_ms_per_step']:.3g}), "
             f"{s['elapsed_s']:.3g} s in all, {s['real_time_factor']:.3g} x real time",
@@ -104,8 +102,9 @@ class RunLog:
             f"gravitational {energy['gravitational']:.4g} J, joints {energy['joints']:.4g} J",
         ]
         if s["steps_not_converged"]:
-            said = "are not said to have converged: their solver was Bounded, or stopped before its tolerance was met"
-            lines.append(f"warning     {s['steps_not_converged']} steps {said}")
+            are = "is" if s["steps_not_converged"] == 1 else "are"
+            said = f"{are} not said to have converged: the solver was Bounded, or stopped before its tolerance was met"
+            lines.append(f"warning     {counted(s['steps_not_converged'], 'step')} {said}")
         if s["held_back"]:
             names, more = s["held_back"][:MOST_NAMES], len(s["held_back"]) - MOST_NAMES
             others = f" and {more} more" if more > 0 else ""
@@ -113,6 +112,21 @@ class RunLog:
         if self.error:
             lines.append(f"stopped     {self.error}")
         return "\n".join([*lines, *(f"wrote       {file}" for file in s["files"])])
+
+
+def _bodies_said(summary: dict) -> str:
+    """What there is in a scene, of a summary."""
+
+    def many(key: str, word: str) -> str:
+        return counted(summary[key], word)
+
+    sheets = f", {many('triangles', 'triangle')}" if summary["triangles"] else ""
+    rods = f"{many('rods', 'rod')} ({many('rod_segments', 'segment')}), " if summary["rods"] else ""
+    return (
+        f"{summary['soft_bodies']} soft ({many('nodes', 'node')}, {many('tets', 'tet')}{sheets}), "
+        f"{summary['rigid_bodies']} rigid, {rods}{many('joints', 'joint')}; "
+        f"up to {many('rows', 'row')}, {many('contacts', 'contact')}"
+    )
 
 
 def run_recorded(

@@ -22,6 +22,8 @@ MASSES = ("lumped", "consistent")
 RIGID_COMPLIANCE = 1e-12
 # The shift of the inverse relative to the lowest frequencies squared that are expected, and to the highest.
 SHIFT, SMALLEST_SHIFT = 1e-2, 1e-12
+# Squares of frequencies up to this part of the highest are rounding, and up to this part of the shift.
+NO_STRAIN, NO_STRAIN_BY_SHIFT = 1e-14, 1e-9
 # The largest displacement in a picture of a mode, relative to the size of the scene.
 PICTURE_SHARE = 0.1
 
@@ -33,11 +35,15 @@ class Modes:
     Shapes are (n, nodes, 3) for a soft body, (n, 2, 3) for a rigid one: displacement of its centre of mass and rotation
     vector. All bodies together are normalised to a modal mass of one, phi^T M phi = 1 (shapes in 1/sqrt(kg), rotations
     in 1/(m sqrt(kg))), and the largest component is positive.
+
+    rigid: how many of them, the first, have the frequency 0 but for rounding: motions as a whole of what nothing holds,
+    or as joints let it move. Contacts hold nothing here.
     """
 
     frequencies: np.ndarray
     shapes: dict[str, np.ndarray]
     scene: Scene = field(repr=False)
+    rigid: int = 0
 
     def __post_init__(self):
         known = isinstance(self.scene, Scene) and isinstance(self.shapes, dict)
@@ -109,7 +115,16 @@ def natural_modes(scene: Scene, n: int, *, mass: str = "lumped", device: str = "
     shapes = np.zeros((len(values), 3 * model.triple_count))
     shapes[:, free] = vectors.T
     frequencies = np.sqrt(np.maximum(values, 0.0)) / (2 * np.pi)
-    return Modes(frequencies, _by_body(scene, model, shapes.reshape(len(values), -1, 3)), scene)
+    rigid = int(np.sum(values <= max(NO_STRAIN * _highest(pencil), NO_STRAIN_BY_SHIFT * -shift)))
+    return Modes(frequencies, _by_body(scene, model, shapes.reshape(len(values), -1, 3)), scene, rigid)
+
+
+def _highest(pencil: Pencil) -> float:
+    """About the highest frequency squared [1/s2] of the elements and of joints with a compliance."""
+    masses, soft = pencil.mass.diagonal(), np.flatnonzero(pencil.compliance > 0)
+    rows = pencil.jacobian.tocsr()[soft]
+    joints = (rows.multiply(rows) @ (1 / masses)) / pencil.compliance[soft]
+    return float(max(np.max(pencil.stiffness.diagonal() / masses, initial=0.0), joints.max(initial=0.0)))
 
 
 def _check_count(n, unknowns: int) -> None:

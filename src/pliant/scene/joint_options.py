@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from math import inf
+from typing import ClassVar
 
 from pliant.checks import flag, label, number, number_or_infinity, refusal, shown, unit_vector, vector
 from pliant.errors import SceneError
@@ -57,6 +58,8 @@ class JointOptions(Sealed):
     break_torque: float = inf
     collide: bool = False
     name: str | None = None
+    LOOSE: ClassVar[tuple[str, ...]] = ()
+    """Sides, "a" and "b", on which it fastens no point: what travels along an axis may be far from `at`."""
 
     def __init_subclass__(cls, **options):
         """Let what is wrong with a joint that has a name say the name."""

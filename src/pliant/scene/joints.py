@@ -159,6 +159,8 @@ class Hinge(OneCoordinate):
 class Slider(OneCoordinate):
     """Lets `b` travel along an axis of `a`, and nothing else (5 rows); limits [m], motor and free as for a hinge."""
 
+    LOOSE = ("a", "b")
+
 
 @dataclass(eq=False)
 class Cylindrical(OnAxis):
@@ -166,7 +168,7 @@ class Cylindrical(OnAxis):
 
     travel: Coordinate = field(default=Coordinate(), kw_only=True)
     angle: Coordinate = field(default=Coordinate(), kw_only=True)
-    FREE = ("travel", "angle")
+    FREE, LOOSE = ("travel", "angle"), ("a", "b")
 
 
 @dataclass(eq=False)
@@ -197,7 +199,7 @@ class Planar(OnAxis):
     first: Coordinate = field(default=Coordinate(), kw_only=True)
     second: Coordinate = field(default=Coordinate(), kw_only=True)
     angle: Coordinate = field(default=Coordinate(), kw_only=True)
-    FREE = ("first", "second", "angle")
+    FREE, LOOSE = ("first", "second", "angle"), ("a", "b")
 
     def __post_init__(self):
         super().__post_init__()
@@ -216,11 +218,13 @@ class OnLine(OnAxis):
     """Keeps the point `at` of `b` on the line through it along `axis` of `a` (2 rows)."""
 
     travel: Coordinate = field(default=Coordinate(), kw_only=True)
-    FREE = ("travel",)
+    FREE, LOOSE = ("travel",), ("a",)
 
 
 class OnPlane(OnAxis):
     """Keeps the point `at` of `b` in the plane through it across `axis` of `a` (1 row)."""
+
+    LOOSE = ("a",)
 
 
 @dataclass(eq=False)
@@ -230,7 +234,7 @@ class Torsion(OnAxis):
 
     stiffness: float = field(kw_only=True)
     rest: float = field(default=0.0, kw_only=True)
-    yields = True
+    yields, LOOSE = True, ("a", "b")
 
     def __post_init__(self):
         self.check_place()

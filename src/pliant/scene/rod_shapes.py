@@ -18,12 +18,13 @@ MOST = 1_000_000
 
 
 def split_edges(points, edges, closed: bool, segments) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 3) and edges (m, 2), every given edge in so many segments; without edges the points are one line."""
+    """Points (n, 3) and edges (m, 2), every given edge in so many segments; without edges the points are one line,
+    which is numbered along it. Points of a network keep their numbers, and those within its edges follow."""
     points = numbers(points, "the points of a rod", ((None, 3),), "an array (n, 3) of at least two points")
     if len(points) < 2:
         raise SceneError(f"a rod needs at least two points, got {len(points)}")
-    segments = whole(segments, "segments", 1, MOST)
-    if edges is None:
+    segments, is_line = whole(segments, "segments", 1, MOST), edges is None
+    if is_line:
         line = np.arange(len(points))
         edges = np.stack([line[:-1], line[1:]], axis=1)
         edges = np.concatenate([edges, [[len(points) - 1, 0]]]) if closed else edges
@@ -41,13 +42,30 @@ def split_edges(points, edges, closed: bool, segments) -> tuple[np.ndarray, np.n
         raise SceneError(f"a rod may have at most {MOST} segments, got {len(edges)} edges of {segments}")
     if segments == 1:
         return points, edges
-    share = np.arange(1, segments) / segments
-    first, second = points[edges[:, 0]], points[edges[:, 1]]
-    more = first[:, None] + share[None, :, None] * (second - first)[:, None]
+    return _split_line(points, edges, closed, segments) if is_line else _split_network(points, edges, segments)
+
+
+def _split_line(points: np.ndarray, edges: np.ndarray, closed: bool, segments: int) -> tuple[np.ndarray, np.ndarray]:
+    """The given point i has the number i segments."""
+    more = np.concatenate([points[edges[:, 0], None], _within(points, edges, segments)], axis=1).reshape(-1, 3)
+    begins = np.arange(len(more))
+    ends = (begins + 1) % len(more) if closed else begins + 1
+    return more if closed else np.concatenate([more, points[-1:]]), np.stack([begins, ends], axis=1)
+
+
+def _split_network(points: np.ndarray, edges: np.ndarray, segments: int) -> tuple[np.ndarray, np.ndarray]:
+    """The given points come first, then those within the edges, edge by edge."""
     inside = len(points) + np.arange(len(edges) * (segments - 1)).reshape(len(edges), -1)
     chain = np.concatenate([edges[:, :1], inside, edges[:, 1:]], axis=1)
     pairs = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
-    return np.concatenate([points, more.reshape(-1, 3)]), pairs.astype(np.int64)
+    return np.concatenate([points, _within(points, edges, segments).reshape(-1, 3)]), pairs.astype(np.int64)
+
+
+def _within(points: np.ndarray, edges: np.ndarray, segments: int) -> np.ndarray:
+    """The points (m, segments - 1, 3) that cut edges into so many segments."""
+    share = np.arange(1, segments) / segments
+    first, second = points[edges[:, 0]], points[edges[:, 1]]
+    return first[:, None] + share[None, :, None] * (second - first)[:, None]
 
 
 def _check_edges(points: np.ndarray, edges: np.ndarray) -> None:

@@ -85,6 +85,7 @@ class Rod(Placement):
         self.stretched = number(self.stretched, "stretched", low=0, open_low=True)
         spans = np.linalg.norm(self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]], axis=1)
         self.lengths = spans / self.stretched  # (m,) at rest
+        self._check_thickness()
         within_reach(float(np.abs(self.points + np.array(self.position)).max()), float(spans.min()), "a rod")
         self.curvature = _curvature(self.curvature, len(self.edges))
         # (m, 2, 3, 3): frames at both ends of a segment that are one where it is not strained
@@ -97,11 +98,25 @@ class Rod(Placement):
         if self.material.mass_damping:
             raise SceneError("mass_damping is not available for rods; use damping, or forces of your own")
 
+    def _check_thickness(self) -> None:
+        """A section wider than all segments together are long is a slip of the pen."""
+        width, length = 2 * max(self.section.extents), float(self.lengths.sum())
+        if width > length:
+            raise SceneError(
+                f"a rod must not be wider than it is long: its section is {width:g} m wide, its segments at rest are "
+                f"{length:g} m long together"
+            )
+
     def _check_contact(self) -> None:
         """What other bodies say of their contacts and rods do not know."""
         for key in NOT_OF_RODS:
             if getattr(self, key) is not None:
                 raise SceneError(f"{key} is not available for rods")
+
+    @property
+    def places(self) -> np.ndarray:
+        """The points (n, 3) [m] where the scene puts them."""
+        return np.array(self.position) + self.points @ rotation_matrix(self.rotation).T
 
     @property
     def point_names(self) -> str:

@@ -118,8 +118,12 @@ class Scene(Sealed):
         section=pliant.Section...; segments: into how many every edge is cut. Options: normal (direction of the
         section's first axis), curvature (natural curvature and twist on top of the given shape), straight (the rod is
         straight at rest but for curvature), stretched (by how much longer the shape is than the rod at rest), position,
-        rotation, velocity, name, self_contact, friction, restitution, collide, group, mask. rod[i] is a point, which
-        takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one.
+        rotation, velocity, name, self_contact, friction, restitution, collide, group, mask.
+
+        rod[i] is a point, which takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one. Points
+        of a line are numbered along it: cut into 10 segments, [(0, 0, 0), (1, 0, 0)] ends at rod[10], which is rod[-1].
+        A network keeps the numbers of its points, and those within its edges follow, edge by edge: with edges
+        [(0, 1), (1, 2)] cut into 2, rod[3] lies within the first and rod[4] within the second.
         """
         return self._add(make_rod(points, material, radius, section, edges, closed, segments, **options), "rod")
 
@@ -222,7 +226,14 @@ class Scene(Sealed):
         return Simulation(self, dt, solver=solver, device=device, precision=precision, threads=threads)
 
     def equilibrium(
-        self, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None, device: str = "cpu"
+        self,
+        solver=None,
+        load_steps: int = 1,
+        time: float = 0.0,
+        dt: float = 1 / 60,
+        threads=None,
+        device: str = "cpu",
+        progress: bool | None = False,
     ):
         """The scene at rest under its loads: a Simulation with the same readers, which can also go on with `dt` [s].
 
@@ -235,11 +246,11 @@ class Scene(Sealed):
         tolerance, 1e-2 of what a load step moves, is meant for steps in time. Iterations that do not converge begin
         anew from where they were, in short steps as of something with inertia that loses its speed; with fewer than it
         takes that is slower, and no less true. The simulation goes on with this solver; an integrator, of which statics
-        have none, is that of the steps it takes then.
+        have none, is that of the steps it takes then. progress: show how far it is; None: in a terminal.
         """
         from pliant.statics.loading import equilibrium  # as above
 
-        options = {"dt": dt, "threads": threads, "device": device}
+        options = {"dt": dt, "threads": threads, "device": device, "progress": progress}
         return equilibrium(self, solver=solver, load_steps=load_steps, time=time, **options)
 
     def modes(self, n: int, *, mass: str = "lumped", device: str = "cpu"):

@@ -7,14 +7,16 @@ does not converge, as near buckling; an implicit step from rest with velocity u 
 balance, which says how far equilibrium is.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from pliant.checks import at_time, number
+from pliant.checks import at_time, flag, number
 from pliant.errors import SceneError, SolverError
 from pliant.jit import use_threads
 from pliant.kernels.device import refuse_residents
+from pliant.running import with_line
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.mixed import MixedSolver
@@ -53,7 +55,15 @@ NO_LOAD = 1e-12
 
 
 def equilibrium(
-    scene, *, solver=None, load_steps: int = 1, time: float = 0.0, dt: float = 1 / 60, threads=None, device: str = "cpu"
+    scene,
+    *,
+    solver=None,
+    load_steps: int = 1,
+    time: float = 0.0,
+    dt: float = 1 / 60,
+    threads=None,
+    device: str = "cpu",
+    progress: bool | None = False,
 ):
     """A simulation at rest in equilibrium; see Scene.equilibrium."""
     refuse_residents(device, "static equilibrium")
@@ -69,8 +79,9 @@ def equilibrium(
     options, working = (solver, MixedSolver) if mixed else (replace(solver, integrator="euler"), NewtonSolver)
     sim.working_solver = working(options, sim.model, sim.state, STATIC_DIRECT_WORK)
     swinging = refuse_free_motions(sim.model, sim.state)
-    with use_threads(sim.thread_choice.most):
-        Loading(sim, time, long=not swinging).run(load_steps)
+    progress = None if progress is None else flag(progress, "progress")
+    with use_threads(sim.thread_choice.most), with_line("balancing", progress) as tell:
+        Loading(sim, time, not swinging, tell).run(load_steps)
     refuse_inverted(sim.model, sim.state)
     warn_if_unstable(sim.model, sim.state, sim.dt, STATIC_DIRECT_WORK)
     return sim
@@ -79,8 +90,11 @@ def equilibrium(
 class Loading:
     """A scene on its way to equilibrium under loads that grow from none to all."""
 
-    def __init__(self, sim: Simulation, time: float, long: bool):
-        self.sim, self.time, self.solver = sim, time, sim.working_solver
+    share, steps, iterations = 0.0, 0, 0
+    """The part of the load that acts; steps tried and iterations taken so far."""
+
+    def __init__(self, sim: Simulation, time: float, long: bool, tell: Callable[[str], None]):
+        self.sim, self.time, self.solver, self.tell = sim, time, sim.working_solver, tell
         self.long = long and not self._may_touch()
         only_rods = bool(sim.model.rods.names) and not len(sim.model.joints.family)
         self.largest_turn = LARGEST_ROD_TURN if only_rods else LARGEST_TURN
@@ -96,7 +110,7 @@ class Loading:
         done, share, halvings, successes = 0.0, 1.0 / load_steps, 0, 0
         while done < 1.0 - 1e-12:
             target = min(done + share, 1.0)
-            before, length = self.sim.state, self.length
+            before, length, self.share = self.sim.state, self.length, target
             try:
                 self._balance(scaled(self.sim.model, target, self.time))
             except (SolverError, *NO_NUMBERS) as error:
@@ -178,7 +192,12 @@ class Loading:
         if solution.rows is not None:  # with contacts where the step leads
             problem = problem.with_rows(solution.rows)
         sim.info = solution.info
+        self._tell_step()
         return integrate(problem, solution), motion
+
+    def _tell_step(self) -> None:
+        self.steps, self.iterations = self.steps + 1, self.iterations + self.sim.info.iterations
+        self.tell(f"{self.share:.0%} of the load, step {self.steps}, {self.iterations} iterations")
 
     def _refuse_far(self, state) -> None:
         """A body that may touch others is let go; one that falls past all of them has no balance, under any load."""

@@ -14,7 +14,9 @@ from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.rod_view import Tube
 from pliant.output.scene_view import FLAT_FACED, RIGID_COLORS, SOFT_COLORS, STATIC_COLOR, Shot, triangulation
 from pliant.output.skins import Skin
+from pliant.rotations import rotation_matrix
 from pliant.scene.cloth import Clamp
+from pliant.scene.rods import Rod
 from pliant.scene.shapes import Plane
 from pliant.studio import motions
 from pliant.studio.covers import Cover
@@ -25,7 +27,12 @@ NO_COLOR = "none"
 MOST_CONTACTS = 400
 """How many contacts of a moment are shown."""
 
-AT_REST = SimpleNamespace(rod=lambda rod: SimpleNamespace(points=rod.points, frames=rod.frames))
+
+def _as_described(rod: Rod) -> SimpleNamespace:
+    return SimpleNamespace(points=rod.places, frames=rotation_matrix(rod.rotation) @ rod.frames)
+
+
+AT_REST = SimpleNamespace(rod=_as_described)
 """In place of a simulation: rods as the scene describes them."""
 
 

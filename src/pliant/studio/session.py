@@ -9,6 +9,7 @@ from pliant.errors import PliantError, SceneError
 from pliant.studio import commands, folder
 from pliant.studio.clients import Client
 from pliant.studio.process import WorkerLost
+from pliant.studio.rod_numbers import keeping_points
 from pliant.studio.stage import Stage, empty_scene
 
 
@@ -103,7 +104,7 @@ class Session(Stage):
     async def edit(self, command: Any, revision: int) -> None:
         """A command of a page, made for the scene of a revision."""
         made = commands.deserialise(command)
-        await self._do(lambda: made, revision)
+        await self._do(lambda: keeping_points(self.history.tables, made), revision)
 
     async def add(self, body: str, table: dict) -> str | None:
         """Add a body, a joint or a rule of contact; its name, if it has one."""

@@ -70,7 +70,7 @@ def rod_point(rod: Rod, point: list[float]) -> dict[str, Any]:
     """Of the point of a rod that is nearest to a place at the start: its number, and where it is [m]."""
     if not isinstance(rod, Rod):
         raise SceneError(f"{rod.name!r} is no rod")
-    points = np.asarray(rod.points)
+    points = rod.places
     number = int(np.argmin(((points - point) ** 2).sum(axis=1)))
     return {"number": number, "at": points[number].tolist()}
 
