@@ -18,6 +18,7 @@ from .repair import consistent_orientation, drop_unused, signed_volume
 from .shaping import shape, smallest_angles
 from .surface_faults import refuse, surface_faults
 from .surface_repair import RepairedSurface, repair_surface
+from .tangles import refuse_tangles
 from .tet_mesh import TetMesh, repair_tets
 from .tri_mesh import TriMesh
 
@@ -111,6 +112,7 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
     _check_volume(error, chosen, ready)
     _check_pieces(mesh, ready)
     _check_quality(mesh, chosen)
+    refuse_tangles(mesh.points, mesh.boundary_faces)
     return mesh.with_source(source) if source else mesh
 
 
