@@ -210,3 +210,43 @@ def test_solids_that_touch_exactly_are_not_refused():
     sim = scene.simulate(1 / 60)
     found = sim.model.colliders.contacts(sim.state, 1 / 60)
     assert {(0, 1), (1, 2)} <= {tuple(sorted(pair)) for pair in found.thing.tolist()}
+
+
+def pierced() -> pl.meshes.TetMesh:
+    """A tet of about 1 m, and a needle through the middle of one of its faces, far from all edges of it."""
+    tet = np.array([[-0.5, -0.3, 0], [0.5, -0.3, 0], [0, 0.6, 0], [0, 0, 1]])
+    needle = np.array([[0, 0, 0.25], [0.01, 0, -0.75], [-0.01, 0.01, -0.75], [-0.01, -0.01, -0.75]])
+    tets = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
+    volumes = [np.linalg.det(corners[:3] - corners[3]) for corners in (tet, needle)]
+    tets = np.array([row if volume > 0 else row[[1, 0, 2, 3]] for row, volume in zip(tets, volumes)])
+    return pl.meshes.TetMesh(np.concatenate([tet, needle]), tets)
+
+
+def test_a_body_that_passes_through_itself_in_the_middle_of_a_face_is_refused():
+    """No vertex and no edge is near another one there: distances of these are no proof."""
+    scene = pl.Scene()
+    body = scene.add_soft(pierced(), RUBBER, name="pierced")
+    with pytest.raises(pl.SceneError, match=r"through each other at the start: 'pierced' with itself near \("):
+        scene.simulate(dt=0.01)
+    body.self_contact = False
+    scene.simulate(dt=0.01)
+
+
+def test_a_body_that_touches_itself_is_told():
+    """A bar cut across its upper half, with two nodes wherever there was one, and no distance between them."""
+    bar = pl.meshes.box((0.4, 0.1, 0.1), cells=(4, 1, 2))
+    middle, tets = np.median(np.unique(bar.points[:, 0])), bar.tets.copy()
+    cut = np.flatnonzero((bar.points[:, 0] == middle) & (bar.points[:, 2] > np.ptp(bar.points[:, 2]) / 2))
+    right = bar.points[tets].mean(axis=1)[:, 0] > middle
+    copies = np.arange(len(bar.points))
+    copies[cut] = len(bar.points) + np.arange(len(cut))
+    tets[right] = copies[tets[right]]
+    mesh = pl.meshes.TetMesh(np.concatenate([bar.points, bar.points[cut]]), tets)
+    scene = pl.Scene()
+    body = scene.add_soft(mesh, RUBBER, name="cut")
+    with pytest.warns(UserWarning, match=r"touch themselves at the start: 'cut' with itself near \("):
+        scene.simulate(dt=0.01)
+    body.self_contact = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scene.simulate(dt=0.01)

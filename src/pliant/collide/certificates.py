@@ -67,6 +67,12 @@ class Certificates:
         others = self._boxes_meet(x, x, self.meshed.radius + reach)
         return others, not self.clear(x, self.radius + within)
 
+    def may_cross(self, x: np.ndarray) -> tuple[bool, bool]:
+        """Whether surfaces at x (p, 3), of which nothing is known yet, may pass through others, and through themselves:
+        distances of vertices and edges are no proof, for edges may go through the middle of triangles."""
+        itself = any(not self._hardly_strained(k, 0.0, x) for k in self.itself)
+        return self._boxes_meet(x, x, np.zeros(len(x))), itself
+
     def straying(self, x: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """The largest speeds (t,) [m/s] of the points of things beside their rigid motions, where it matters."""
         out = np.zeros(len(self.things))

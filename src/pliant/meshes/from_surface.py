@@ -18,6 +18,7 @@ from .repair import consistent_orientation, drop_unused, signed_volume
 from .shaping import shape, smallest_angles
 from .surface_faults import refuse, surface_faults
 from .surface_repair import RepairedSurface, repair_surface
+from .tangles import refuse_tangles
 from .tet_mesh import TetMesh, repair_tets
 from .tri_mesh import TriMesh
 
@@ -89,7 +90,7 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
         it. grading: 1, 2, 4, 8 or 16: how many times larger tets may be deep inside.
     min_dihedral: smallest angle between two faces of a tet [degrees], 10 unless told for the lattice.
     sharp: edges at which the surface turns by more than this [degrees] are kept; unless told they are cut off by less
-        than the size. Kept as far as `min_dihedral` allows.
+        than the size. Kept as far as `min_dihedral` allows, and a boundary that does not meet itself.
     max_volume: of a tet [m^3]. max_radius_edge: largest ratio of circumradius to shortest edge.
     max_volume_error: how much the volume may differ from the surface's, in parts of it; 0.01 unless told.
     repair: close holes, turn and drop triangles, as a warning then says; see `repair_surface`.
@@ -97,7 +98,8 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
         "tetgen" (extra `tetgen`, AGPL).
 
     Raises MeshError that lists, with places, what keeps the surface from bounding a solid, or names the demand that
-    cannot be met. Surfaces may have several pieces, nested and touching ones too.
+    cannot be met, or the places where the boundary of the mesh would meet itself. Surfaces may have several pieces,
+    nested and touching ones too.
     """
     chosen = _options(options)
     ready, source = _prepared(surface, chosen)
@@ -111,6 +113,7 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
     _check_volume(error, chosen, ready)
     _check_pieces(mesh, ready)
     _check_quality(mesh, chosen)
+    refuse_tangles(mesh.points, mesh.boundary_faces)
     return mesh.with_source(source) if source else mesh
 
 

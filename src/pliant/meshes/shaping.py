@@ -11,6 +11,7 @@ from .compiled import kernels
 from .lattice import Filling
 from .surface_faults import box_tree
 from .surface_repair import RepairedSurface
+from .tangles import NARROW, Boundary
 from .tri_mesh import area_vectors
 
 REACH = 1.5
@@ -18,7 +19,9 @@ REACH = 1.5
 PASSES = 12
 """How often all nodes around bad tets are moved."""
 ROUNDS = 12
-"""How often nodes at bad tets are taken off sharp edges again."""
+"""How often nodes at bad tets, or where the boundary meets itself, are taken off sharp edges again."""
+RINGS = (1, 2, 4, 8)
+"""How many edges around what then is still bad all nodes are put back, one try after the other."""
 
 
 def shape(filling: Filling, surface: RepairedSurface, size: float, angle: float, sharp: float | None) -> np.ndarray:
@@ -156,46 +159,75 @@ def _feature_corners(points: np.ndarray, edges: np.ndarray, sharp: float) -> np.
 
 
 def _kept_features(mover: Mover, filling: Filling, surface: RepairedSurface, features: Features) -> np.ndarray:
-    """Move nodes to corners and sharp edges, improve, and put back those that spoil angles: others take their place."""
+    """Move nodes to corners and sharp edges, improve, and put back those that spoil angles or make the boundary meet
+    itself: others take their place."""
     ends = surface.points[features.edges]
     mover.curves = element_tree(np.concatenate([ends, ends[:, 1:]], axis=1))
     mover.prepare()
     home = mover.points.copy()
     mover.improve()
     safe = mover.points.copy()
-    mover.points = home
-    claims = Claims(mover, features, filling)
+    mover.points = home.copy()
+    claims = Claims(mover, features, filling, home, safe)
     claims.take_corners(surface.points[features.corners])
     for number in range(ROUNDS):
         if number < ROUNDS // 2:
             claims.take_edges()
-        bad = mover.improve()
-        if not len(bad):
+        if not len(spoiled := claims.spoiled()):
             return mover.points
-        nodes = np.unique(mover.tets[bad])
-        back = nodes[mover.kind[nodes] >= mover.loops.CURVE]
-        claims.refused[back] = True
-        if not len(back):  # nodes that only made room
-            back = nodes
-        mover.points[back] = safe[back]
-        mover.kind[back] = np.where(filling.on_surface[back], mover.loops.SURFACE, mover.loops.FREE)
-    return mover.points if not len(mover.improve()) else safe
+        claims.give_back(spoiled)
+    for ring in RINGS:
+        if not len(spoiled := claims.spoiled()):
+            return mover.points
+        claims.give_back_around(spoiled, ring)
+    return safe if len(claims.spoiled()) else mover.points
 
 
 class Claims:
     """Which nodes of the boundary go to sharp edges and corners."""
 
-    def __init__(self, mover: Mover, features: Features, filling: Filling):
-        self.mover, self.features = mover, features
-        self.outer = np.flatnonzero(filling.on_surface)
+    def __init__(self, mover: Mover, features: Features, filling: Filling, home: np.ndarray, safe: np.ndarray):
+        """home, safe (n, 3) [m]: where nodes were before any moved, and where they may go back to."""
+        self.mover, self.features, self.home, self.safe = mover, features, home, safe
+        self.on_surface, self.outer = filling.on_surface, np.flatnonzero(filling.on_surface)
         count = len(filling.points)
         self.refused = np.zeros(count, bool)
         faces = topology.tet_faces(mover.tets)
         group, counts = topology.group_counts(topology.set_keys(faces, count))
         self.faces = faces[counts[group] == 1]
-        self.edges = topology.unique_edges(self.faces, topology.TRIANGLE_EDGES, count)
+        self.boundary = Boundary(self.faces, count)
+        self.edges = self.boundary.edges
+        # what is narrower than that without sharp edges, as a slit of the surface, may stay so
+        self.narrowest = np.minimum(self.boundary.outer_angles(safe), NARROW)
         self.order = np.argsort(self.faces.ravel(), kind="stable") // 3
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.faces.ravel(), minlength=count))])
+
+    def spoiled(self) -> np.ndarray:
+        """Move nodes around bad tets; nodes of those that are still bad, or else where the boundary meets itself."""
+        bad = self.mover.improve()
+        if len(bad):
+            return np.unique(self.mover.tets[bad])
+        points = self.mover.points
+        return self.boundary.tangled(points, (points != self.home).any(axis=1), self.narrowest)
+
+    def give_back(self, spoiled: np.ndarray) -> None:
+        """Take those of the nodes (k,) that are on sharp edges off them again, or, if none is, that only made room."""
+        back = spoiled[self.mover.kind[spoiled] >= self.mover.loops.CURVE]
+        self.refused[back] = True
+        self._put_back(back if len(back) else spoiled)
+
+    def give_back_around(self, spoiled: np.ndarray, ring: int) -> None:
+        """Put back all nodes that are so many edges of tets or fewer away from some of nodes (k,)."""
+        mover, near = self.mover, np.zeros(len(self.safe), bool)
+        near[spoiled] = True
+        for _ in range(ring):
+            near[mover.tets[near[mover.tets].any(axis=1)]] = True
+        self._put_back(np.flatnonzero(near))
+
+    def _put_back(self, nodes: np.ndarray) -> None:
+        mover = self.mover
+        mover.points[nodes] = self.safe[nodes]
+        mover.kind[nodes] = np.where(self.on_surface[nodes], mover.loops.SURFACE, mover.loops.FREE)
 
     def take_corners(self, corners: np.ndarray) -> None:
         """The nearest node of the boundary goes to each corner and stays there."""

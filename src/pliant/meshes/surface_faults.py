@@ -15,8 +15,9 @@ from .tri_mesh import is_degenerate
 
 NAMED = 3
 """How many places of a fault are named."""
-CROSSING = 1
-"""The answer of `edge_triangle_answers` for an edge that passes through a triangle, inside through inside."""
+APART, CROSSING = 0, 1
+"""Answers of `edge_triangle_answers` for an edge that stays off a triangle, and for one that passes through it, inside
+through inside; any other means that they touch, or cross by less than rounding shows."""
 LEAST_VOLUME = 1e-12
 """A surface encloses nothing when its volume is below this part of its largest extent to the third power."""
 FLAT = "surface that encloses no volume"
@@ -96,16 +97,28 @@ def edge_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
 def crossing_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
     """Triangles that an edge of another passes through, inside through inside."""
     edges = topology.unique_edges(triangles, topology.TRIANGLE_EDGES, len(points)).astype(np.int64)
+    pairs, answer = meetings(points, edges, triangles)
+    return crossed_triangles("triangles that others pass through", points, edges, pairs[answer == CROSSING])
+
+
+def meetings(points: np.ndarray, edges: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (k, 2) of edges (e, 2) and triangles (m, 3) without a common node that have points in common, and the
+    answers (k,) for them: CROSSING, or that they touch as far as rounding shows."""
     triangles = np.ascontiguousarray(triangles, np.int64)
     pairs = _overlaps(points[edges], points[triangles])
     answer = np.empty(len(pairs), np.int64)
     collision_kernels().intersections.edge_triangle_answers(pairs, points, edges, triangles, answer)
-    pairs = pairs[answer == CROSSING]
+    pairs, answer = pairs[answer != APART], answer[answer != APART]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return pairs[order], answer[order]
+
+
+def crossed_triangles(what: str, points: np.ndarray, edges: np.ndarray, pairs: np.ndarray) -> list[Fault]:
+    """The fault that edges and triangles meet as pairs (k, 2) say; none where there are none."""
     if not len(pairs):
         return []
     crossed, first = np.unique(pairs[:, 1], return_index=True)
-    places = points[edges[pairs[first, 0]]].mean(axis=1)
-    return [Fault("triangles that others pass through", "triangle", crossed[:, None], places)]
+    return [Fault(what, "triangle", crossed[:, None], points[edges[pairs[first, 0]]].mean(axis=1))]
 
 
 def box_tree(corners: np.ndarray) -> tuple:
@@ -130,8 +143,7 @@ def _overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     if count > len(pairs):
         pairs = np.empty((count, 2), np.int64)
         collision_kernels().bvh.overlapping_pairs(*columns, pairs)
-    pairs = pairs[:count]
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return pairs[:count]
 
 
 def refuse(faults: list[Fault], source: str = "the surface") -> None:

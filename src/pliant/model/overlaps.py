@@ -27,8 +27,9 @@ MOST_LISTED = 8
 def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[int, Rigid]) -> None:
     """Raise if surfaces of soft bodies or meshes pass through each other, and, to `refuse`, if rigid bodies overlap or
     bodies lie inside soft ones, of which those are `filled`, or below heightfields, `grounds` by their numbers as
-    things; otherwise say what does."""
-    crossing = _crossing_surfaces(model, state, exact=True)
+    things; otherwise say what does, and which of those `filled` touch themselves."""
+    pairs, how = _meetings(model, state, exact=True)
+    crossing = _by_things(model, state, pairs[how == CROSSING])
     if crossing:
         raise SceneError(
             f"surfaces that pass through each other at the start: {_listed(model, crossing)}. Contacts cannot tell "
@@ -41,6 +42,7 @@ def check_overlaps(model, state, refuse: bool, filled: list[int], grounds: dict[
             f"cannot tell their sides; move them apart, merge points that are meant to be one, or let them not collide "
             f"(scene.ignore_contact, self_contact=False)"
         )
+    _tell_of_touching_themselves(model, _by_things(model, state, pairs), filled)
     swallowed, buried = _swallowed(model, state, filled), _buried(model, state, grounds)
     found = model.colliders.contacts(state, 0.0) if refuse or swallowed or buried else None
     for what, pairs in (("inside soft ones", swallowed), ("below heightfields", buried)):
@@ -74,6 +76,18 @@ def _touching_sheets(model, state, filled: list[int]) -> dict[tuple[int, int], n
         if sheet[list(pair)].all():
             found.setdefault(pair, x[sides[0]])
     return dict(sorted(found.items()))
+
+
+def _tell_of_touching_themselves(model, meeting: dict[tuple[int, int], np.ndarray], filled: list[int]) -> None:
+    """Say which of the soft bodies `filled` are among the pairs that have points in common, each with itself."""
+    own = {pair: place for pair, place in meeting.items() if pair[0] == pair[1] and pair[0] in filled}
+    if own:
+        warnings.warn(
+            f"surfaces that touch themselves at the start: {_listed(model, own)}. Contacts cannot part what has no "
+            f"distance, and steps may not converge; merge nodes that are meant to be one, leave a distance, or let the "
+            f"body not touch itself (self_contact=False)",
+            stacklevel=2,
+        )
 
 
 def warn_of_overlaps(overlaps: str, model, state, h: float) -> None:
@@ -160,7 +174,7 @@ def _tell_swallowed(model, what: str, swallowed: dict, found, refuse: bool) -> N
 
 def crossing_pairs(model, state) -> np.ndarray:
     """Pairs (k, 2) of things whose surfaces cross, or lie in one another, of those that may touch."""
-    return np.array(list(_crossing_surfaces(model, state, exact=False)), np.int64).reshape(-1, 2)
+    return np.array(list(_crossing_surfaces(model, state)), np.int64).reshape(-1, 2)
 
 
 def warn_of_crossings(model, before: np.ndarray, state) -> None:
@@ -170,7 +184,7 @@ def warn_of_crossings(model, before: np.ndarray, state) -> None:
     known = {tuple(pair) for pair in before.tolist()}
     new = [tuple(pair) for pair in state.crossing.tolist() if tuple(pair) not in known]
     if new:
-        places = _crossing_surfaces(model, state, exact=False)
+        places = _crossing_surfaces(model, state)
         new = {pair: places.get(pair) for pair in new}
         warnings.warn(
             f"surfaces pass through each other: {_listed(model, new)}; they do not touch until they have come apart. "
@@ -204,20 +218,31 @@ def _warn_of_corners(model, state, told: set[str]) -> None:
             )
 
 
-def _crossing_surfaces(model, state, exact: bool) -> dict[tuple[int, int], np.ndarray]:
-    """Pairs of things whose surfaces cross, and where [m] an edge does; where not exact, those that have points in
-    common as well."""
-    colliders = model.colliders
+def _crossing_surfaces(model, state) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of things whose surfaces have points in common, as far as rounding shows, and where [m] an edge does."""
+    return _by_things(model, state, _meetings(model, state, exact=False)[0])
+
+
+def _meetings(model, state, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (k, 2) of edges and triangles of surfaces that have points in common, and how (k,), as of `intersections`;
+    exact: of a state before which there was none."""
+    colliders, none = model.colliders, (np.zeros((0, 2), np.int64), np.zeros(0, np.int64))
     if not colliders.certificates or not np.all(np.isfinite(state.x)):
+        return none
+    x, proofs = colliders.meshed.places(state), colliders.certificates
+    if not any(proofs.may_cross(x) if exact else proofs.may_touch(x, np.zeros(len(x)), 0.0)):
+        return none
+    return intersections(colliders.meshed.surfaces, x, exact)
+
+
+def _by_things(model, state, pairs: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+    """Pairs of things of which edges and triangles (k, 2) meet, and where [m] one of these edges is."""
+    if not len(pairs):
         return {}
-    x = colliders.meshed.places(state)
-    if not any(colliders.certificates.may_touch(x, np.zeros(len(x)), 0.0)):
-        return {}
-    pairs, how = intersections(colliders.meshed.surfaces, x, exact)
-    index, thing = colliders.meshed.surfaces.index, colliders.meshed.thing
-    crossing = pairs[how == CROSSING] if exact else pairs
-    edges, triangles = index.edges[crossing[:, 0]], thing[index.triangles[crossing[:, 1], 0]]
-    return _first_of_each(zip(thing[edges[:, 0]].tolist(), triangles.tolist()), x[edges].mean(axis=1))
+    meshed = model.colliders.meshed
+    x, index, thing = meshed.places(state), meshed.surfaces.index, meshed.thing
+    edges, triangles = index.edges[pairs[:, 0]], index.triangles[pairs[:, 1], 0]
+    return _first_of_each(zip(thing[edges[:, 0]].tolist(), thing[triangles].tolist()), x[edges].mean(axis=1))
 
 
 def _first_of_each(pairs, places: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
