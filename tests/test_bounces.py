@@ -125,3 +125,29 @@ def test_bodies_that_turn_far_in_an_impact_gain_no_energy(dt, speed, seed, solve
         assert now <= before + 2e-3 * start  # what the tolerance of a step leaves
         before = now
     assert sim.twist(body)[0][2] > 0.0
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 15])
+@pytest.mark.parametrize("height", [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0])
+def test_what_bounces_from_the_ground_rises_no_higher_than_it_fell_from(height, dt):
+    """With restitution 1 and implicit Euler, v' = v - g h and z' = z + h v', v^2 / 2 + g z - g h v / 2 does not grow;
+    where v goes through zero it is g z to g h^2 / 8. In a step energy grows by no more than m g h v, in the impact,
+    beside what pushes a body that rests out of the ground by parts of g h."""
+    scene, g, mass = pl.Scene(), 9.81, 2.0
+    ball = scene.add_rigid(pl.Sphere(0.1), mass=mass, position=(0, 0, 0.1 + height), restitution=1.0)
+    scene.add_rigid(pl.Plane(), static=True)
+    sim = scene.simulate(dt=dt)
+    z, v, energy = [height], [0.0], [sim.energy().total]
+    for _ in range(round(3 / dt)):
+        sim.step()
+        z.append(sim.pose(ball)[0][2] - 0.1)
+        v.append(sim.twist(ball)[0][2])
+        energy.append(sim.energy().total)
+    z, v, small = np.array(z), np.array(v), (g * dt) ** 2
+    kept = v**2 / 2 + g * z - g * dt * v / 2
+    assert np.diff(kept).max() <= 1e-3 * small
+    assert np.all(np.diff(energy) <= mass * (g * dt * np.abs(v[1:]) + 1e-2 * small))
+    after = z[np.argmax(np.diff(z) > 1e-6) :]
+    assert after.max() <= height + g * dt**2 / 8
+    if height > 5 * g * dt**2:  # faster than gravity makes it in two steps: it comes back
+        assert after.max() > 0.99 * height

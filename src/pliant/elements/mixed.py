@@ -10,7 +10,7 @@ import numpy as np
 from pliant.elements.elements import Elements
 from pliant.elements.mixed_sheets import SheetExpansion
 from pliant.elements.mixed_volumes import PointExpansion, TetExpansion
-from pliant.elements.potential import ElementPotential
+from pliant.elements.potential import ElementPotential, summed
 from pliant.kernels.lanes import LANES
 
 # By what kinds of elements say of their stretches; those that have none keep their own energy.
@@ -115,6 +115,12 @@ class MixedPotential(ElementPotential):
                 own.scatter(self.gradients[i], self.slots)
         self.fitted = None
         return self._gathered()
+
+    @property
+    def settled_energy(self) -> float:
+        """Energy [J] by the laws themselves, where stretches settled last and forces were asked for."""
+        both = zip(self.expansions, self.spaces)
+        return sum(summed((space if own is None else own).energy) for own, space in both)
 
     def finite(self) -> bool:
         """Whether the law has an energy at all stretches, as last expanded."""

@@ -8,7 +8,7 @@ from pliant.elements.rows import ElementRows
 from pliant.kernels.lanes import LANES
 
 
-def _total(numbers: np.ndarray) -> float:
+def summed(numbers: np.ndarray) -> float:
     """Their sum, without detours."""
     return float(np.add.reduce(numbers, axis=None))
 
@@ -112,7 +112,7 @@ class ElementPotential:
             self._evaluate_set(i, x)
             if viscous and own.damped:
                 own.damp(v, self.frames[i], space, self.slots)
-        power = sum(_total(space.viscous) for space in self.spaces) if viscous else 0.0
+        power = sum(summed(space.viscous) for space in self.spaces) if viscous else 0.0
         return self.energy, power, self._gathered()
 
     def _evaluate_set(self, i: int, x: np.ndarray) -> None:
@@ -155,7 +155,7 @@ class ElementPotential:
     @property
     def energy(self) -> float:
         """Elastic energy [J] as last evaluated."""
-        return sum(_total(space.energy) for space in self.spaces)
+        return sum(summed(space.energy) for space in self.spaces)
 
     def body_energies(self) -> np.ndarray:
         """Elastic energy (soft,) [J] of every soft body as last evaluated."""

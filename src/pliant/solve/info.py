@@ -20,7 +20,9 @@ class Info:
     integrator: what a step of BDF2 was in fact, "bdf2" or "euler" (at the start, after contacts, where extrapolation
     inverts elements, or where joints stray). active: rows at a bound. timings: seconds per stage of the step.
 
-    misfit: the largest entry of R S - F that a mixed step leaves (its stretches beside its positions).
+    misfit: the largest entry of R S - F that a mixed step leaves (its stretches beside its positions). energy: what
+    elements store [J] where the step ended, as its solver has evaluated it there (Newton, Bounded and Mixed on the CPU,
+    and in statics). It is no number of others, without elements, and where bodies were held back and nobody asked.
 
     parts: how many shorter steps it was taken in: substeps, or halves of one in which joints strayed; straying: how far
     joints strayed, in parts of what makes a step be halved; unsettled: its contacts were not found in time, and shorter
@@ -49,6 +51,7 @@ class Info:
     unsettled: bool = False
     gaining: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     misfit: float = nan
+    energy: float = nan
     tangled: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)

@@ -58,7 +58,8 @@ class MixedSolver(NewtonSolver):
         self.kkt = KktSystem(model, self.elements, self.system.free) if options.system == "kkt" else None
         self.assembled = False  # whether there is a matrix of this step without rows,
         self.coarse = False  # and a coarse level of its preconditioner
-        self.law = None  # the elements' potential by their laws, made when it is first asked
+        self.law = None  # the elements' potential by their laws, made when it is first asked,
+        self.stored = np.nan  # and their energy [J] by these, where they were last asked
         self.expanded = None  # the stretches (point groups, 9, LANES) at which the laws of bodies were expanded
         self.settled = None  # the positions (n, 3) where stretches settled, if they did
 
@@ -100,13 +101,18 @@ class MixedSolver(NewtonSolver):
         return super()._potential(problem)
 
     def _law_forces(self, problem: Problem, solution: Solution) -> np.ndarray:
-        """What elements pull at nodes with (n, 3) [N] by the law itself, not by its expansion."""
+        """What elements pull at nodes with (n, 3) [N] by the law itself, not by its expansion; `stored` is their energy
+        there."""
         ends = problem.state.x + problem.h * solution.u[: problem.model.node_count]
         if self.settled is not None and np.array_equal(self.settled, ends):
-            return self.elements.settled_forces(ends)
+            found = self.elements.settled_forces(ends)
+            self.stored = self.elements.settled_energy
+            return found
         if self.law is None or self.law.elements is not problem.model.elements:
             self.law = ElementPotential(problem.model.elements, problem.model.node_count)
-        return implicit_forces(self.law, problem, solution)
+        found = implicit_forces(self.law, problem, solution)
+        self.stored = self.law.energy
+        return found
 
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
         """Start from stretches (point groups, 9, LANES), or from those that there are. Those that had settled do so
@@ -151,6 +157,7 @@ class MixedSolver(NewtonSolver):
         linear = "kkt" if self.kkt else self.system.linear
         info, self.unmet = Info(self.name, linear=linear, converged=False), 0
         for _ in range(int(self.mixed.outer)):
+            info.imbalance = np.nan  # that of the iteration before
             u, first = self._outer(potential, criterion, u, info)
             small = first <= self.mixed.tolerance
             if info.residual > max(first, 1.0):  # corrections grow
@@ -165,6 +172,7 @@ class MixedSolver(NewtonSolver):
         if self.elements.alternates:
             measured = not np.isnan(info.imbalance)
             solution.internal = None if measured else self._law_forces(problem, solution)
+            info.energy = self.stored
         stretch = self.elements.stretches()
         solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
         if self.settled is not None and not potential.tangled.any() and self._states():

@@ -129,7 +129,8 @@ class Mixed(Checked):
     gradients with a constant, factorised preconditioner, so `linear` stays "auto"; tets of four nodes without joints,
     contacts and damping).
     With outer=1 it is the method of the paper, fast and stable for any stiffness, and says so where a step has not
-    converged.
+    converged. Its work is fixed only where nothing touches, is joined, or is a rod: else each of the inner steps is
+    Newton's, with as many iterations as contacts and joints take.
     """
 
     outer: int = 30

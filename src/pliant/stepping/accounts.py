@@ -83,6 +83,11 @@ class Accounts:
         potential.take_frames(problem.state.x, problem.rows.elements.rotation)
         return self.elastic + potential.viscous(np.ascontiguousarray(u[:n]))
 
+    def energy(self, u: np.ndarray) -> float:
+        """What all together store where velocities u (triples, 3) lead; no number if that is not where it was asked
+        for last."""
+        return self.potential.energy if u is self.last else np.nan
+
     def _stored(self, x: np.ndarray) -> np.ndarray:
         """What soft bodies with nodes at x (n, 3) store; rigid ones store nothing."""
         model, potential = self.problem.model, self.potential

@@ -46,6 +46,7 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
     """A solution with velocities of nodes with which nothing passes through anything."""
     model, u = problem.model, _landed(problem, solution.u)
     if u is not solution.u:
+        solution.info.energy = np.nan
         solution = replace(solution, u=u, internal=None, stored=None)
     share, short, zones = np.ones(len(u)), u, None
     fixed, free = model.free_triples == 0, model.moving_triples
@@ -70,6 +71,7 @@ def _nodes_apart(problem: Problem, solution: Solution) -> Solution:
         short = _no_dearer(problem, solution, short, zones.carried)
     own = things_of_nodes(model)[share[: model.node_count] < 1.0]
     solution.info.held = sorted({model.soft_names[thing] for thing in own})
+    solution.info.energy = np.nan
     return replace(solution, u=short, apart=apart, internal=None, stored=None)
 
 

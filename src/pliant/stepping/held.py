@@ -47,6 +47,7 @@ def held_back(problem: Problem, solution: Solution) -> Solution:
     if late is not None:
         late = share[len(model.soft_names) :, None] * late
     memory = solution.memory | {"change": short - problem.prediction.u}
+    info.energy = np.nan
     return replace(solution, u=short, late_torque=late, memory=memory, internal=None, stored=None)
 
 

@@ -45,6 +45,7 @@ def within_means(problem: Problem, solution: Solution) -> Solution:
     part = np.sqrt(np.maximum(budget - stored, 0.0) / np.maximum(moving, 1e-300))
     left = np.where(bound, np.minimum(part, 1.0), 1.0)[things_of_nodes(model)]
     internal = accounts.forces(u) if solution.internal is None or u is not solution.u else solution.internal
+    solution.info.energy = accounts.energy(u)
     if np.all(share == 1.0):
         return replace(solution, left=left, internal=internal)
     short = {model.soft_names[thing] for thing in np.flatnonzero(share[: len(model.soft_names)] < 1.0)}

@@ -173,6 +173,7 @@ class NewtonSolver:
         model, table, rows = problem.model, problem.rows.table, potential.row_potential
         solution = potential.solution(u, info)
         self.known = potential.end(u)
+        info.energy = potential.energy if model.elements.sets else np.nan
         warn_of_tangles(model, problem.state, potential.tangled)
         info.tangled = [name for name, left in zip(model.soft_names, potential.tangled.tolist()) if left > 0]
         info.rows = int(model.device.table.count_rows(table.start, table.jacobian)) if table.slices else 0
