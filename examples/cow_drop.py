@@ -1,8 +1,9 @@
 """A soft (1 MPa) and a stiff (1 GPa) animal fall on the ground, with steps of 1/60 s and one outer iteration of the
 mixed solver: one squashes and bounces, the other stays nearly rigid. Energy never grows.
 
-What is drawn is the rounded boundary of the tets, which is also what touches the ground: a finer drawing would hang below
-the tets and sink into it. One outer iteration is little where they land; how many steps it does not converge is said.
+What is drawn is the rounded boundary of the tets, which is also what touches the ground: a finer drawing would hang
+below the tets and sink into it. One outer iteration is little where they land: how many steps it leaves unconverged is
+said.
 """
 
 import sys
@@ -46,7 +47,9 @@ def main(folder: str = "out", size: float = 0.035, seconds: float = 1.0) -> floa
     sim.save(Path(folder) / "cow_drop.png", color="none", caption="1 MPa and 1 GPa")
     grown = np.diff(energy).max() / abs(energy[0])
     print(f"largest strain {strains[0]:.3f} at 1 MPa and {strains[1]:.2e} at 1 GPa; energy grew by {grown:.1e}")
-    print(f"{loose} of {len(energy) - 1} steps did not converge; feet sink {-1e3 * min(lowest, 0):.2f} mm into the ground")
+    print(
+        f"{loose} of {len(energy) - 1} steps did not converge; feet sink {-1e3 * min(lowest, 0):.2f} mm into the ground"
+    )
     assert lowest > -1e-3, lowest
     assert strains[0] > 20 * strains[1] and strains[1] < 0.02, strains
     assert grown < 1e-3, grown
