@@ -1,5 +1,9 @@
 """A soft (1 MPa) and a stiff (1 GPa) animal fall on the ground, with steps of 1/60 s and one outer iteration of the
 mixed solver: one squashes and bounces, the other stays nearly rigid. Energy never grows.
+
+What is drawn is the rounded boundary of the tets, which is also what touches the ground: a finer drawing would hang
+below the tets and sink into it. One outer iteration is little where they land: how many steps it leaves unconverged is
+said.
 """
 
 import sys
@@ -20,10 +24,11 @@ BUMPS = (
 BUMPS += tuple(((x, y, -1), 0.16, 0.025) for x in (0.75, -0.75) for y in (0.42, -0.42))
 
 
-def main(folder: str = "out", size: float = 0.07, seconds: float = 1.0) -> float:
+def main(folder: str = "out", size: float = 0.035, seconds: float = 1.0) -> float:
     """The largest strain of the stiff one."""
-    drawing, scene = pl.meshes.figure(RADII, BUMPS, 16), pl.Scene()
-    mesh = pl.meshes.tetrahedralize(drawing, size=float(size), max_volume_error=0.1)
+    figure, scene = pl.meshes.figure(RADII, BUMPS, 16), pl.Scene()
+    mesh = pl.meshes.tetrahedralize(figure, size=float(size), max_volume_error=0.1)
+    drawing = mesh.surface()
     scene.add_rigid(pl.Plane(), static=True, friction=0.4)
     bodies = []
     for x, young in ((-0.5, 1e6), (0.5, 1e9)):
@@ -31,15 +36,21 @@ def main(folder: str = "out", size: float = 0.07, seconds: float = 1.0) -> float
         place = {"position": (x, 0, 0.75), "rotation": (0.99, 0.06, 0.1, 0.05)}
         bodies.append(scene.add_soft(mesh, law, drawing=drawing, self_contact=False, friction=0.4, **place))
     sim = scene.simulate(dt=1 / 60, solver=pl.Mixed(outer=1, inner=15))
-    energy, strains = [sim.energy().total], np.zeros(2)
+    energy, strains, loose, lowest = [sim.energy().total], np.zeros(2), 0, np.inf
     with pl.Recorder(sim, folder, ["cow_drop.webp"], color="none") as recorder:
         for _ in sim.run(float(seconds), progress=False):
             recorder.frame()
             energy.append(sim.energy().total)
+            loose += not sim.info.converged
+            lowest = min(lowest, *(sim.positions(body)[:, 2].min() for body in bodies))
             strains = np.maximum(strains, [np.abs(sim.strain(body)).max() for body in bodies])
     sim.save(Path(folder) / "cow_drop.png", color="none", caption="1 MPa and 1 GPa")
     grown = np.diff(energy).max() / abs(energy[0])
     print(f"largest strain {strains[0]:.3f} at 1 MPa and {strains[1]:.2e} at 1 GPa; energy grew by {grown:.1e}")
+    print(
+        f"{loose} of {len(energy) - 1} steps did not converge; feet sink {-1e3 * min(lowest, 0):.2f} mm into the ground"
+    )
+    assert lowest > -1e-3, lowest
     assert strains[0] > 20 * strains[1] and strains[1] < 0.02, strains
     assert grown < 1e-3, grown
     return float(strains[1])

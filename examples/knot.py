@@ -14,6 +14,7 @@ import pliant as pl
 
 RADIUS, POINTS = 0.012, 110
 SPEED = 0.35  # m/s, of each end
+CAMERA = {"eye": (-0.5, -1.0, 0.75), "target": (0, -0.04, 0)}
 
 
 def loose_knot(count: int) -> np.ndarray:
@@ -35,15 +36,16 @@ def main(folder: str = "out") -> float:
     rod.clamp(0, velocity=tuple(-SPEED * apart))
     rod.clamp(POINTS - 1, velocity=tuple(SPEED * apart))
     sim = scene.simulate(dt=1 / 60)
-    for _ in sim.run(1.5):
-        pass
+    with pl.Recorder(sim, folder, ["knot.webp"], color="none", camera=CAMERA) as recorder:
+        for _ in sim.run(1.5, progress=False):
+            recorder.frame()
     state = sim.rod(rod)
     far = np.abs(np.subtract.outer(np.arange(POINTS), np.arange(POINTS))) > 8
     middle = 0.5 * (state.points[1:] + state.points[:-1])
     distance = np.linalg.norm(state.points[:, None] - np.concatenate([middle, state.points[-1:]])[None], axis=2)
     nearest = float(distance[far].min() / (2 * RADIUS))
     centre = state.points[np.argmax(np.linalg.norm(state.curvature, axis=1))]
-    eye = centre + np.array([0.25, -0.45, 0.15])
+    eye = centre + np.array([-0.2, -0.36, 0.28])
     sim.save(Path(folder) / "knot.png", color="none", camera=SimpleNamespace(eye=tuple(eye), target=tuple(centre)))
     print(f"tension {state.tension.max():.2f} N, stretch {state.stretch.max():.3f}, {len(sim.contacts)} contacts")
     print(f"nearest parts of the cord are {nearest:.3f} diameters apart")

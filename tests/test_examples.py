@@ -12,6 +12,8 @@ from pliant.demo import demo_scene, demo_settings
 EXAMPLES = Path(__file__).parent.parent / "examples"
 # Those that take longest run with `make test-slow`.
 LONG = ("all_kinds", "chain_links", "cow_drop", "net", "pile", "suspension", "three_ways", "untangling", "wire_figure")
+# Smaller meshes or shorter runs than their own, as their arguments after the folder.
+QUICK = {"drape": (16, 1.0), "flag": (12,)}
 
 
 def _examples() -> list:
@@ -25,7 +27,7 @@ def test_example(path, tmp_path, capsys):
     spec = spec_from_file_location(path.stem, path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.main(str(tmp_path))
+    module.main(str(tmp_path), *QUICK.get(path.stem, ()))
     assert capsys.readouterr().out
     assert Image.open(tmp_path / f"{path.stem}.png").size == (960, 540)
 

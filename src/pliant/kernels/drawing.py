@@ -17,7 +17,7 @@ class Triangles(NamedTuple):
     normals: np.ndarray  # (k, 3) float32: unit face normals
     corner_normals: np.ndarray  # (k, 3, 3) float32
     corner_values: np.ndarray  # (k, 3) float32: place in the palette row, from 0 to 1 (outside: the nearer end)
-    palette_row: np.ndarray  # (k,) int32
+    palette_row: np.ndarray  # (k, 2) int32: seen from the front, and from behind
     edged: np.ndarray  # (k,) bool: draw mesh lines
     palette: np.ndarray  # (m, 256, 3) float32, linear light
 

@@ -16,6 +16,7 @@ from pliant.errors import SceneError
 from pliant.output.contact_view import ContactForces, arrow_surfaces, contact_forces, reference_force
 from pliant.output.drawing import tessellate
 from pliant.output.drawing.camera import Camera
+from pliant.output.drawing.colors import back_color
 from pliant.output.drawing.picture import Ground, Legend, Surface
 from pliant.output.fields import COLOR_FIELDS, node_colors
 from pliant.output.rod_view import Tube
@@ -170,6 +171,7 @@ class SceneView:
             values = None if shot.values is None else shot.values[k]
             color = SOFT_COLORS[k % len(SOFT_COLORS)]
             looks = {"smooth": True} if skin.embedded else {"edges": True}
+            looks |= {"back": back_color(color)} if skin.sheet else {}
             surfaces.append(Surface(points, skin.triangles, color=color, field=values, **looks))
         return surfaces
 

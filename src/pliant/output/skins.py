@@ -10,13 +10,13 @@ SHARP = 40.0
 
 
 class Skin:
-    """What is seen of a soft body: triangles (m, 3) between k points.
+    """What is seen of a soft body: triangles (m, 3) between k points; of a sheet there are two sides.
 
     shaded: points of a drawing on sharp edges are there once for every side, so that shading does not round them.
     """
 
     def __init__(self, body, shaded: bool = False):
-        self.embedded = body.embedding
+        self.embedded, self.sheet = body.embedding, isinstance(body.mesh, TriMesh)
         if self.embedded is None:
             self.nodes, triangles = np.unique(body.mesh.boundary_triangles, return_inverse=True)
         elif shaded:

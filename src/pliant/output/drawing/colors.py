@@ -10,6 +10,8 @@ from typing import NoReturn
 import numpy as np
 
 TABLE_SIZE = 256
+# Lightness and chroma of the back of a sheet, as shares of those of its front.
+BACK_LIGHTNESS, BACK_CHROMA = 0.86, 0.75
 
 # sRGB control points, evenly spaced from the low to the high end of the field.
 CONTROL_POINTS = {
@@ -63,6 +65,14 @@ def srgb_color(color: str | tuple[float, float, float]) -> np.ndarray:
     if values.shape != (3,) or not ((values >= 0) & (values <= 1)).all():
         _reject(color)
     return values
+
+
+def back_color(color: str | tuple[float, float, float]) -> tuple[float, float, float]:
+    """The shade for the back of a sheet of such a colour, display values (3,): its complement, darker and greyer."""
+    light, *hue = np.cbrt(linear_from_srgb(srgb_color(color)) @ _LMS_FROM_RGB.T) @ _LAB_FROM_LMS.T
+    lab = np.array([BACK_LIGHTNESS * light, *(-BACK_CHROMA * np.array(hue))])
+    linear = (lab @ np.linalg.inv(_LAB_FROM_LMS).T) ** 3 @ np.linalg.inv(_LMS_FROM_RGB).T
+    return tuple(srgb_from_linear(linear).tolist())
 
 
 def _reject(color: object) -> NoReturn:

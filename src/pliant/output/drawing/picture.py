@@ -15,8 +15,9 @@ class Surface:
 
     `points` (n, 3) [m], `triangles` (k, 3). It has one `color` ("#rrggbb" or three display values from 0 to 1), or a
     scalar `field` per point (n,) or per triangle (k,) that the picture's colour map turns into colours (per point, when
-    n = k). `smooth` rounds the shading by averaged normals, `edges` draws the mesh as thin dark lines, `shadow` lets it
-    cast one.
+    n = k). `back` is the colour of what is seen from behind, where corners turn clockwise; None: that of the front. A
+    field is on both sides. `smooth` rounds the shading by averaged normals, `edges` draws the mesh as thin dark lines,
+    `shadow` lets it cast one.
     """
 
     points: np.ndarray
@@ -26,6 +27,7 @@ class Surface:
     smooth: bool = False
     edges: bool = False
     shadow: bool = True
+    back: Color | None = None
 
     def __post_init__(self):
         self.points = np.ascontiguousarray(self.points, dtype=np.float64)
@@ -44,6 +46,8 @@ class Surface:
             raise ValueError(f"surface triangles: expected whole node numbers from 0 to {count - 1}")
         self.triangles = np.ascontiguousarray(self.triangles, dtype=np.int64)
         srgb_color(self.color)
+        if self.back is not None:
+            srgb_color(self.back)
         if self.field is not None:
             self.field = self._checked_field(np.asarray(self.field, dtype=np.float64))
 

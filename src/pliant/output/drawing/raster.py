@@ -132,13 +132,9 @@ def _triangle_table(
     weights: np.ndarray,
     legend: Legend,
 ) -> Triangles:
-    """Everything shading asks of a triangle; row 0 of the palette is the colour map, then one row per surface."""
+    """Everything shading asks of a triangle."""
     counts = [len(surface.triangles) for surface in surfaces]
-    palette = np.empty((len(surfaces) + 1, TABLE_SIZE, 3), np.float32)
-    palette[0] = linear_from_srgb(colormap(legend.colormap))
-    for row, surface in enumerate(surfaces):
-        palette[row + 1] = linear_from_srgb(srgb_color(surface.color))
-    rows = [0 if surface.field is not None else row + 1 for row, surface in enumerate(surfaces)]
+    palette, rows = _palette(surfaces, legend)
     low, high = legend.range_of(surfaces)
     normals, corner_normals, values = _per_surface(surfaces, low, high)
     reach = np.abs(corners[:, 2])[triangles] * np.sqrt(weights[:, :, 0] ** 2 + weights[:, :, 1] ** 2)
@@ -149,10 +145,24 @@ def _triangle_table(
         normals=normals,
         corner_normals=corner_normals,
         corner_values=values,
-        palette_row=np.repeat(rows, counts).astype(np.int32),
+        palette_row=np.repeat(rows, counts, axis=0).astype(np.int32),
         edged=np.repeat([surface.edges for surface in surfaces], counts).astype(np.bool_),
         palette=palette,
     )
+
+
+def _palette(surfaces: Sequence[Surface], legend: Legend) -> tuple[np.ndarray, np.ndarray]:
+    """Colours (2 n + 1, 256, 3) and the rows of the front and the back of n surfaces (n, 2): row 0 is the colour map,
+    then come two rows per surface."""
+    palette = np.empty((2 * len(surfaces) + 1, TABLE_SIZE, 3), np.float32)
+    palette[0] = linear_from_srgb(colormap(legend.colormap))
+    rows = np.zeros((len(surfaces), 2), np.int32)
+    for k, surface in enumerate(surfaces):
+        back = surface.color if surface.back is None else surface.back
+        palette[2 * k + 1] = linear_from_srgb(srgb_color(surface.color))
+        palette[2 * k + 2] = linear_from_srgb(srgb_color(back))
+        rows[k] = (2 * k + 1, 2 * k + 2) if surface.field is None else 0
+    return palette, rows
 
 
 def _per_surface(surfaces: Sequence[Surface], low: float, high: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -94,22 +94,23 @@ def _triangle_color(t, x, y, samples, triangles, view, light):
     b2 = max(weights[t, 2, 0] * x + weights[t, 2, 1] * y + weights[t, 2, 2], 0.0)
     depth = 1.0 / (b0 + b1 + b2)
     u, v, w = b0 * depth, b1 * depth, b2 * depth
-    red, green, blue = _palette_color(t, u, v, w, triangles)
+    ray_x = view.corner[0] + x * view.across[0] + y * view.down[0]
+    ray_y = view.corner[1] + x * view.across[1] + y * view.down[1]
+    ray_z = view.corner[2] + x * view.across[2] + y * view.down[2]
+    facing = triangles.normals[t, 0] * ray_x + triangles.normals[t, 1] * ray_y + triangles.normals[t, 2] * ray_z
+    behind = facing > 0.0
+    red, green, blue = _palette_color(t, u, v, w, behind, triangles)
     if triangles.edged[t]:
         lightness = 1.0 - _line_cover(t, b0, b1, b2, samples, triangles)
         red, green, blue = red * lightness, green * lightness, blue * lightness
     if not light.lit:
         return red, green, blue
-    ray_x = view.corner[0] + x * view.across[0] + y * view.down[0]
-    ray_y = view.corner[1] + x * view.across[1] + y * view.down[1]
-    ray_z = view.corner[2] + x * view.across[2] + y * view.down[2]
     normals = triangles.corner_normals
     nx = u * normals[t, 0, 0] + v * normals[t, 1, 0] + w * normals[t, 2, 0]
     ny = u * normals[t, 0, 1] + v * normals[t, 1, 1] + w * normals[t, 2, 1]
     nz = u * normals[t, 0, 2] + v * normals[t, 1, 2] + w * normals[t, 2, 2]
-    facing = triangles.normals[t, 0] * ray_x + triangles.normals[t, 1] * ray_y + triangles.normals[t, 2] * ray_z
     inverse = 1.0 / sqrt(nx * nx + ny * ny + nz * nz + 1e-30)
-    side = -1.0 if facing > 0.0 else 1.0  # seen from behind, or from the front
+    side = -1.0 if behind else 1.0
     inverse *= side
     nx, ny, nz = nx * inverse, ny * inverse, nz * inverse
     px, py, pz = view.eye[0] + depth * ray_x, view.eye[1] + depth * ray_y, view.eye[2] + depth * ray_z
@@ -155,14 +156,14 @@ def _lift(t, u, v, w, px, py, pz, side, triangles):
 
 
 @formula
-def _palette_color(t, u, v, w, triangles):
-    """The field value at weights (u, v, w), looked up between two entries of the triangle's palette row."""
+def _palette_color(t, u, v, w, behind, triangles):
+    """The field value at weights (u, v, w), looked up between two entries of the palette row of the side seen."""
     values = triangles.corner_values
     place = u * values[t, 0] + v * values[t, 1] + w * values[t, 2]
     place = min(max(place, 0.0), 1.0) * (triangles.palette.shape[1] - 1)
     low = min(int(place), triangles.palette.shape[1] - 2)
     part = place - low
-    row = triangles.palette[triangles.palette_row[t]]
+    row = triangles.palette[triangles.palette_row[t, 1 if behind else 0]]
     return (
         row[low, 0] + part * (row[low + 1, 0] - row[low, 0]),
         row[low, 1] + part * (row[low + 1, 1] - row[low, 1]),
