@@ -75,7 +75,7 @@ def swallowed(place: float) -> None:
 def in_halves(distance: float, self_contact: bool | None = None) -> None:
     """A soft body of two blocks with a distance [m] between their faces."""
     scene, block = pl.Scene(gravity=(0, 0, 0)), pl.meshes.box((1, 1, 1), 2)
-    points = np.concatenate([block.points, block.points + [1.0 + distance, 0, 0]])
+    points = np.concatenate([block.points, block.points + np.array([1.0 + distance, 0, 0])])
     mesh = pl.meshes.TetMesh(points, np.concatenate([block.tets, block.tets + len(block.points)]))
     scene.add_soft(mesh, STEEL, self_contact=self_contact)
     scene.simulate(0.01, threads=1)
