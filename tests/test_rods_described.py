@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant import meshes
 from pliant.output.scene_view import picture
 from pliant.scene_file.write import same, save
 from scene_texts import errors, put
@@ -87,6 +88,32 @@ section = { circle = 0.1 }
         pl.load(path)
     for part in ("points 0 to 1", "has no length", "steel"):
         assert part in str(caught.value)
+
+
+def test_a_rod_may_be_the_edges_of_a_mesh_file(tmp_path):
+    ball = pl.meshes.sphere(0.3, 2).surface()
+    meshes.write(tmp_path / "ball.obj", ball)
+    network = STEEL + '[[rod]]\nmesh = { file = "ball.obj" }\nmaterial = "steel"\nradius = 0.004\nsegments = 2\n'
+    path = tmp_path / "net.toml"
+    path.write_text(network)
+    scene, given = pl.load(path), meshes.read(tmp_path / "ball.obj")
+    again = pl.Scene()
+    again.add_rod(given, scene.rods[0].material, radius=0.004, segments=2)
+    assert len(scene.rods[0].edges) == 2 * len(given.edges)
+    assert np.array_equal(scene.rods[0].points, again.rods[0].points)
+    assert np.array_equal(scene.rods[0].edges, again.rods[0].edges)
+    assert scene.simulate(1 / 100).step(2).info.converged
+    points = "points = [[0, 0, 0], [1, 0, 0]]\n"
+    for text, words in (
+        (network.replace("mesh = {", points + "mesh = {"), "rod.0.: .*points and a mesh"),
+        (network.replace('mesh = { file = "ball.obj" }\n', ""), "rod.0.: .*neither points nor a mesh"),
+        (network + "closed = true\n", "rod.0..closed: true -> .*a mesh has its own edges"),
+        (network.replace("ball.obj", "none.obj"), "rod.0..mesh: .*none.obj"),
+        (network.replace("segments = 2", "segments = 9999"), "rod.0..segments: .*at most 50000"),
+    ):
+        path.write_text(text)
+        with pytest.raises(pl.SceneError, match=words):
+            pl.load(path)
 
 
 def test_keys_that_rods_do_not_have_are_not_offered(tmp_path):

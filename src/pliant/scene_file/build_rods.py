@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from pliant import meshes
 from pliant.errors import SceneError
 from pliant.scene.rods import Rod
 from pliant.scene_file.build_joints import given
+from pliant.scene_file.folder import inside
 from pliant.scene_file.problems import Path as KeyPath
 from pliant.scene_file.rods import ROD_KEYS, RodTable, make_section
 
@@ -25,23 +27,41 @@ class RodBuilder:
         if material is None:
             self._fail(entry)
             return
-        if not self._countable(table, entry, path):
+        shape = self._shape(table, entry, path)
+        if shape is None or not self._countable(table, shape, entry, path):
             self._fail(entry)
             return
         options = given(table, "position", "rotation", "velocity", *ROD_KEYS, "self_contact", "name")
         options |= given(table, "radius", "edges", "closed", "segments", "normal", "curvature", "straight", "stretched")
         if table.section is not None:
             options["section"] = make_section(table.section)
-        rod = self._add(entry, path, lambda: self.scene.add_rod(table.points, material, **options))
+        rod = self._add(entry, path, lambda: self.scene.add_rod(shape, material, **options))
         if rod is not None:
             self._load_rod(rod, table, entry, path)
 
-    def _countable(self, table: RodTable, entry: dict, path: KeyPath) -> bool:
+    def _shape(self, table: RodTable, entry: dict, path: KeyPath):
+        """The points of a rod, or the mesh of a file whose edges it is; None where something is wrong with these."""
+        if (table.mesh is None) == (table.points is None):
+            said = "has points and a mesh" if table.mesh is not None else "has neither points nor a mesh"
+            allowed = "allowed: `points`, or a `mesh` whose edges are its segments"
+            self.problems.add(path, entry, f"a rod {said}; {allowed}")
+            return None
+        if table.mesh is None:
+            return table.points
+        for key in ("edges", "closed"):
+            if getattr(table, key) is not None:
+                self.problems.add((*path, key), entry[key], "goes with `points`; a mesh has its own edges")
+                return None
+        with self.problems.collect((*path, "mesh"), entry["mesh"]):
+            return meshes.read(inside(self.folder, table.mesh.file), repair=bool(table.mesh.repair))
+        return None
+
+    def _countable(self, table: RodTable, shape, entry: dict, path: KeyPath) -> bool:
         """Whether the segments of all rods are not too many; it is noted where they are."""
-        edges = len(table.points) if table.edges is None else len(table.edges)
-        count = edges * (table.segments or 1)
+        edges = table.edges or (shape if table.mesh is None else shape.edges)
+        count = len(edges) * (table.segments or 1)
         if (total := self.segments + count) > MAX_SEGMENTS:
-            key = "points" if table.segments is None else "segments"
+            key = "segments" if table.segments is not None else "points" if table.mesh is None else "mesh"
             allowed = f"allowed: at most {MAX_SEGMENTS} of all rods of a scene file"
             self.problems.add((*path, key), entry[key], f"makes {total} segments of rods; {allowed}")
             return False

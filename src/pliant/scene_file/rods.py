@@ -9,7 +9,7 @@ from pliant.scene.rods import NOT_OF_RODS, Rod, RodPoint
 from pliant.scene.sections import SECTIONS, Section
 from pliant.scene_file.loads import MovingVector
 from pliant.scene_file.materials import MaterialOrName
-from pliant.scene_file.schema import PlacedTable
+from pliant.scene_file.schema import PlacedTable, SheetFile
 from pliant.scene_file.values import (
     Flag,
     Positive,
@@ -82,7 +82,8 @@ class PointTorqueTable(Table):
 class RodTable(PlacedTable):
     """[[rod]]"""
 
-    points: leaf(_points, "an array of points [x, y, z]")
+    points: leaf(_points, "an array of points [x, y, z]") = None
+    mesh: SheetFile = None
     edges: leaf(_edges, "an array of pairs of point numbers") = None
     closed: Flag = None
     segments: whole(1, 1_000_000) = None
