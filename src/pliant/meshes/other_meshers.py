@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from importlib import import_module
 
 import numpy as np
@@ -56,8 +57,10 @@ def fill_by_tetgen(
 
 @contextlib.contextmanager
 def _as_mesh_error(method: str):
+    """Errors of a mesher as ours; what it writes into the working folder, some do, goes into one that is removed."""
     try:
-        yield
+        with tempfile.TemporaryDirectory(prefix="pliant-") as folder, contextlib.chdir(folder):
+            yield
     except MeshError:
         raise
     except (RuntimeError, ValueError) as error:

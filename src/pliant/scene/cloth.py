@@ -144,7 +144,7 @@ class Cloth(Soft):
     def clamp(self, nodes, velocity=None, displacement=None) -> Clamp:
         """Hold nodes, or move them without turning, as `pin` does along all axes; and hold the direction of the sheet
         at edges of its boundary with both ends among them, and around triangles with all three nodes among them."""
-        pin = self.pin(nodes, "xyz", velocity, displacement)
+        pin = self.pin(self.select(nodes, "clamp"), "xyz", velocity, displacement)
         self.pins[-1] = Clamp(pin.nodes, pin.axes, pin.velocity, pin.displacement)
         return self.pins[-1]
 

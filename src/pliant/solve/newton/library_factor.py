@@ -65,7 +65,7 @@ class Pardiso:
             from pypardiso import PyPardisoSolver
         except ImportError:
             raise SceneError(
-                "Newton(linear='pardiso') needs the extra 'mkl' (pip install 'pliant[mkl]'); "
+                "linear='pardiso' needs the extra 'mkl' (pip install 'pliant[mkl]'); "
                 "without it use linear='superlu' or 'cholesky'"
             ) from None
         self.routine, self.matrix = PyPardisoSolver(mtype=self.SYMMETRIC), None
