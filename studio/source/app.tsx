@@ -335,7 +335,7 @@ function App() {
             </div>
           ))}
         </div>
-        {file && <MeshForm file={file} stuff={state.catalogue.stuff ?? {}} fabric={state.catalogue.presets?.fabric ?? {}} add={add} discard={(name) => connection.tell("discard", { file: name })} close={() => setFile(null)} />}
+        {file && <MeshForm file={file} stuff={state.catalogue.stuff ?? {}} fabric={state.catalogue.presets?.fabric ?? {}} add={add} discard={(name) => connection.ask("discard", { file: name }).catch(failed)} close={() => setFile(null)} />}
         {open === "keys" && <Keys close={() => setOpen("")} />}
         {text && <TextBox {...text} close={() => setText(null)} />}
       </main>

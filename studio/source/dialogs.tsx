@@ -73,7 +73,7 @@ const FILLING = [
 ];
 
 /** A mesh file becomes a body: its surface is filled with tets, its tets are taken, or it is a rigid shape. */
-export function MeshForm(props: { file: File; stuff: Table; fabric: Table; add: Add; discard(file: string): void; close(): void }) {
+export function MeshForm(props: { file: File; stuff: Table; fabric: Table; add: Add; discard(file: string): Promise<unknown>; close(): void }) {
   const [kind, setKind] = useState<"tetrahedralize" | "tets" | "sheet" | "rigid" | "hull">(/\.(msh|vtu)$/i.test(props.file.name) ? "tets" : "tetrahedralize");
   const [typed, setTyped] = useState<{ [key: string]: string }>({});
   const [repair, setRepair] = useState(false);
@@ -99,7 +99,7 @@ export function MeshForm(props: { file: File; stuff: Table; fabric: Table; add: 
       else await props.add("soft", { name, position, mesh: { file, ...read, ...(kind === "tets" ? {} : { tetrahedralize: options }) }, material: props.stuff });
       props.close();
     } catch (wrong) {
-      if (file) props.discard(file);
+      if (file) await props.discard(file); // before the same file may be brought again
       setError((wrong as Error).message);
       setBusy(false);
     }

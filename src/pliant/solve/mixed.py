@@ -12,7 +12,7 @@ from pliant.elements.mixed import MixedPotential
 from pliant.elements.potential import ElementPotential
 from pliant.solve.info import Info
 from pliant.solve.mixed_kkt import KktSystem
-from pliant.solve.newton.assembling import renew_rows, take_stiffness
+from pliant.solve.newton.assembling import act_alike, renew_rows, take_stiffness
 from pliant.solve.newton.closing import contacts_balanced
 from pliant.solve.newton.criteria import LARGEST_IMBALANCE, StaticCriterion, StepCriterion
 from pliant.solve.newton.increment import Increment
@@ -306,7 +306,7 @@ class MixedSolver(NewtonSolver):
         if not criterion.estimates or rows.joints.slices or potential.following or rows.rolling or not rows.rows.slices:
             return u
         point = Point(u, *potential.evaluate(u))
-        if not self.system.acts_as(rows.rows):  # other contacts were found at the end of the global step
+        if not act_alike(self.system, rows.rows):  # other contacts were found at the end of the global step
             renew_rows(potential, self.system)
         return contacts_balanced(potential, self.system, criterion, point, info, self.mixed.tolerance).u
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from pliant.rows.table import Rows
 from pliant.solve.newton.increment import Increment
 
 # Residuals, relative to the tolerance, and in all, from which on the elements' stiffness is kept from the iteration
@@ -45,3 +46,9 @@ def renew_rows(potential: Increment, system) -> None:
         system.renew_rows(rows.rows, rows.curvature)
     else:
         assemble(potential, system, False)
+
+
+def act_alike(system, rows: Rows) -> bool:
+    """Whether the rows that a system has act on the same triples as these."""
+    same = np.array_equal(system.rows.start, rows.start)
+    return same and np.array_equal(system.rows.offset, system.offsets[rows.triples])

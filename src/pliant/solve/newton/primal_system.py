@@ -133,11 +133,6 @@ class PrimalSystem:
         """Whether systems are solved without factors, so that other rows alone are taken quickly."""
         return not (self.library or self.factors)
 
-    def acts_as(self, rows: Rows) -> bool:
-        """Whether the rows that it has act on the same triples as these."""
-        same = np.array_equal(self.rows.start, rows.start)
-        return same and np.array_equal(self.rows.offset, self.offsets[rows.triples])
-
     def renew_contacts(self, curvature: np.ndarray) -> None:
         """Take other curvatures G (slices, 6, LANES) of the rows; factors stay."""
         if self.factors and self.factors.whole and alike(curvature, self.rows.weight):
