@@ -94,6 +94,6 @@ class Meshed:
         times, (nodes, found) = np.ones(len(start)), self.meetings(start, end, itself)
         np.minimum.at(times, nodes, found[:, None])
         n = len(self.thing) - len(self.mesh_body)
-        for body in np.unique(self.mesh_body):
+        for body in np.unique(self.mesh_body) if len(self.mesh_body) else ():
             times[n:][self.mesh_body == body] = times[n:][self.mesh_body == body].min()
         return times

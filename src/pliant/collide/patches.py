@@ -14,7 +14,7 @@ from pliant.kernels.collide import MOST_TASKS, PatchTables, PatchWork
 from pliant.kernels.device import Device
 
 # Triangles of a patch, at most.
-PATCH = 6
+PATCH = 12
 # How far, relative to its size, a sheet may be from flat, and its area from that of its convex hull.
 FLAT = 1e-9
 # Pairs that there is room for at first in each task.

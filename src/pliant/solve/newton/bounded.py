@@ -30,7 +30,7 @@ from pliant.solve.options import Bounded, Newton
 from pliant.solve.problem import Problem, Solution
 
 # Reach of surfaces, at most, in parts of their edges: contacts are those of one step, not of several.
-LONGEST_REACH = 0.1
+LONGEST_REACH = 0.05
 # How much deeper, in parts of half the thickness, a triangle may be in a solid than its corners without a contact of
 # its own: on what is round there would be twice as many contacts, most of which hold what others do.
 SPARE = 0.5
