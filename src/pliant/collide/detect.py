@@ -48,6 +48,7 @@ class Colliders:
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
         self._last = None  # what contacts were asked for last, and which there were
         self._told = None  # the same of whether surfaces may touch
+        self._stretched = None  # the same of pieces of rods
 
     def without(self, pairs: np.ndarray) -> "Colliders":
         """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
@@ -58,16 +59,24 @@ class Colliders:
         return replace(self, meshed=meshed, mixed=mixed)
 
     def stretched(self, state) -> "Colliders":
-        """The same with pieces of rods where their segments ask for them at a state."""
+        """The same with pieces of rods where their segments ask for them at a state. A step begins where the one before
+        has looked at its pieces: what was asked for last is not made again."""
         if self.arms is None:
             return self
-        pieces = self.arms.pieces(self.solids, state.body_position, state.body_rotation)
+        asked = (state.body_position, state.body_rotation)
+        if self._stretched is None or not all(map(np.array_equal, asked, self._stretched[0])):
+            self._stretched = [one.copy() for one in asked], self._with_pieces(*asked)
+        return self._stretched[1]
+
+    def _with_pieces(self, position: np.ndarray, rotation: np.ndarray) -> "Colliders":
+        """The same with pieces of rods where segments ask for them, with bodies at a position and rotation."""
+        pieces = self.arms.pieces(self.solids, position, rotation)
         if pieces is None:
             return self
         other = copy(self)
         other.solids = self.solids.with_pieces(self.arms.body, *pieces)
         other.mixed = self.mixed and self.mixed.with_solids(other.solids)
-        other._last = None
+        other._last = other._stretched = None
         return other
 
     @property

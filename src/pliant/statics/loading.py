@@ -16,11 +16,13 @@ from pliant.checks import at_time, flag, number
 from pliant.errors import SceneError, SolverError
 from pliant.jit import use_threads
 from pliant.kernels.device import refuse_residents
+from pliant.model.overlaps import crossing_pairs
 from pliant.running import with_line
 from pliant.simulation import Simulation
 from pliant.solve.make import make_solver
 from pliant.solve.mixed import MixedSolver
 from pliant.solve.newton.solver import NewtonSolver
+from pliant.solve.newton.touching import shares_before_meeting
 from pliant.solve.options import Mixed, Newton
 from pliant.solve.problem import mass_blocks
 from pliant.statics.checks import refuse_free_motions, refuse_inverted
@@ -92,6 +94,8 @@ class Loading:
 
     share, steps, iterations = 0.0, 0, 0
     """The part of the load that acts; steps tried and iterations taken so far."""
+    clear = True
+    """Whether nothing passes through anything on the way of the last step."""
 
     def __init__(self, sim: Simulation, time: float, long: bool, tell: Callable[[str], None]):
         self.sim, self.time, self.solver, self.tell = sim, time, sim.working_solver, tell
@@ -152,8 +156,14 @@ class Loading:
             self.sim.state, self.length = state, h
             still = _way(before, state) <= STILL * self.size
             if (still or self._smooth()) and not self.sim.info.tangled:
-                return
+                return self._refuse_crossing(model, state)
         raise SolverError(f"parts still move after {MOST_STEPS} steps")
+
+    def _refuse_crossing(self, model, state) -> None:
+        """Nothing has gone through itself on the way of long steps, which is not looked at: then short ones may not."""
+        known = {tuple(pair) for pair in state.crossing.tolist()}
+        if model.may_touch and any(tuple(pair) not in known for pair in crossing_pairs(model, state).tolist()):
+            raise SolverError("a body passes through itself on the way")
 
     def _creep(self, model) -> None:
         """Short steps that grow until forces balance."""
@@ -166,10 +176,11 @@ class Loading:
                 raise SolverError("elements are turned inside out on the way, which leads past all balances nearby")
             self._refuse_far(state)
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
-            if turn > self.largest_turn or not sim.info.converged:
+            if turn > self.largest_turn or not (sim.info.converged and self.clear):
                 h *= 0.25
                 if h < SHORTEST_STEP:
-                    raise SolverError("iterations do not converge, however short their way")
+                    ends = "iterations do not converge" if self.clear else "surfaces pass through each other"
+                    raise SolverError(f"{ends}, however short their way")
                 continue
             sim.state, self.length = state, h
             balance, way = _imbalance(model, state, h), _way(before, state)
@@ -192,6 +203,7 @@ class Loading:
         if solution.rows is not None:  # with contacts where the step leads
             problem = problem.with_rows(solution.rows)
         sim.info = solution.info
+        self.clear = not model.may_touch or shares_before_meeting(problem, solution.u).min(initial=1.0) >= 1.0
         self._tell_step()
         return integrate(problem, solution), motion
 

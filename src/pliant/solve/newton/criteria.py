@@ -17,6 +17,9 @@ GAP, CLOSED, SHUT = 1e-4, 5e-7, 1e-10
 IMBALANCE, LARGEST_IMBALANCE = 0.01, 0.1
 # Forces out of balance, relative to the largest, at which no static solve has converged.
 BALANCED = 1e-3
+# Ways in a step, relative to the size of what goes them (of turns to 1), that are none in statics: of what lies on
+# something at the start there is no other motion beside which they are small.
+STILL = 1e-10
 
 
 class StepCriterion:
@@ -120,6 +123,9 @@ class StaticCriterion(StepCriterion):
         """motion: twice the energy [J] of the largest motion so far."""
         super().__init__(potential, system, before, np.zeros_like(before))
         self.kick = motion
+        ways = potential.model.longest_ways
+        still = system.free * np.where(np.isfinite(ways), STILL / potential.h * ways, 0.0)
+        self.rounding = max(self.rounding, self.square(potential.mass, still))
 
     def residual(self, gradient: np.ndarray, correction: float, scale: float) -> float:
         """As for a step, or the imbalance of forces where that is large."""

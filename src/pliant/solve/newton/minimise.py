@@ -108,7 +108,8 @@ def minimise(
             left, products, next_one = _estimated(potential, system, point, found, *given)
             info.iterations += products
             info.residual = criterion.residual(point.gradient, max(left, least) + lag, scale)
-        lags = factor > 0.0 and lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale)
+        still = found.size == 0.0  # a gradient of nothing, to the last bit, has no direction
+        lags = (factor > 0.0 or still) and lag > 0.0 and left <= RENEW * (lag + tolerance**2 * scale)
         if lags and tolerance < info.residual < NEAR and system.direct and potential.elements.elements.on_bodies:
             little = (FOLLOWED * tolerance) ** 2 * scale
             point, found_lag = followed(potential, system, point, info, lag, little)
@@ -139,7 +140,7 @@ def minimise(
         swept = _swept(potential, system, point, info, tolerance, scale, deep)
         if swept is not None:
             point, last, trend.renewed = swept, None, True
-        elif factor == 0.0:
+        elif factor == 0.0 and not (still and lags):
             stuck += 1
             if stuck == STUCK:
                 break
