@@ -324,13 +324,47 @@ def test_bad_input_is_named(message, options):
 
 
 def test_kinks_that_contacts_cannot_follow_are_named():
-    corner = [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
-    with pytest.warns(UserWarning, match="'rod0' turns sharply at point 1"):
-        pl.Scene().add_rod(corner, MATERIAL, 0.01)
+    step = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [2, 1, 0]]  # of two corners beside each other one is no ball
+    with pytest.warns(UserWarning, match="'rod0' turns sharply at point 2"):
+        pl.Scene().add_rod(step, MATERIAL, 0.01)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pl.Scene().add_rod(corner, MATERIAL, 0.01, collide=False)
-        pl.Scene().add_rod(corner, MATERIAL, 0.05, segments=10)
+        pl.Scene().add_rod(step, MATERIAL, 0.01, collide=False)
+        pl.Scene().add_rod(step, MATERIAL, 0.01, segments=10)
+        pl.Scene().add_rod(step[:3], MATERIAL, 0.01)
+
+
+def test_a_corner_touches_where_it_is():
+    """A ball that comes to rest on the tip of a roof of two long segments lies on the tip, not below it."""
+    scene = pl.Scene()
+    roof = scene.add_rod([(-0.6, 0, 0), (0, 0, 0.8), (0.6, 0, 0)], MATERIAL, 0.02, segments=2)
+    for i in range(len(roof)):
+        roof.clamp(i)
+    ball = scene.add_rigid(pl.Sphere(0.05), mass=0.1, position=(0, 0, 0.88), friction=0.0)
+    sim = scene.simulate(dt=1 / 60).step(30)
+    assert sim.pose(ball)[0][2] == pytest.approx(0.8 + 0.02 + 0.05, abs=1e-4)
+
+
+def test_segments_with_nothing_that_touches_are_refused():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.9, 0], [0.5, 0.3, 0.8]])
+    edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    scene = pl.Scene()
+    with pytest.raises(pl.SceneError, match=r"6 segments lie between two points where several meet.*segments=2"):
+        scene.add_rod(corners, MATERIAL, 0.01, edges=edges)
+    assert not scene.rods
+    cage = scene.add_rod(corners, pl.Material.linear(1e9, 0.3, 1000), 0.01, edges=edges, segments=2)
+    for i in range(3):
+        cage.clamp(i)
+    ball = scene.add_rigid(pl.Sphere(0.05), mass=0.1, position=(0.25, 0.15, 0.6))  # above an edge, on which it falls
+    sim, nearest = scene.simulate(dt=1 / 60), []
+    for _ in range(24):  # it falls on the edge and slides down along it
+        sim.step()
+        ends = sim.rod(cage).points[cage.edges]
+        start, along = ends[:, 0], ends[:, 1] - ends[:, 0]
+        away = sim.pose(ball)[0] - start
+        share = np.clip(np.sum(away * along, axis=1) / np.sum(along * along, axis=1), 0, 1)
+        nearest.append(np.linalg.norm(away - share[:, None] * along, axis=1).min())
+    assert min(nearest) == pytest.approx(0.06, abs=2e-3)
 
 
 def test_tubes_need_a_hole():

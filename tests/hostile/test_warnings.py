@@ -91,7 +91,7 @@ def overlapping(distance: float, ignored: bool = False) -> None:
 
 
 def corner(radius: float = 0.01, **options) -> None:
-    pl.Scene().add_rod([[0, 0, 0], [1, 0, 0], [1, 1, 0]], STEEL, radius, **options)
+    pl.Scene().add_rod([[0, 0, 0], [1, 0, 0], [1, 1, 0], [2, 1, 0]], STEEL, radius, **options)
 
 
 def wrung(segments: int) -> None:

@@ -19,7 +19,7 @@ from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
 from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
-from pliant.scene.rod_shapes import point_piece, segments_around
+from pliant.scene.rod_shapes import around_points, point_piece
 from pliant.scene.scene import Scene
 from pliant.scene.shapes import Mesh
 
@@ -49,10 +49,10 @@ def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies
 def _rod_arms(scene: Scene, rigids: list) -> RodArms | None:
     """How far the pieces of rods that collide reach; None where there are none."""
     index, rows = {id(body): i for i, body in enumerate(rigids)}, []
-    for rod in scene.rods if any(rod.collide for rod in scene.rods) else ():
-        numbers, around = [index[id(point)] for point in rod], segments_around(len(rod), rod.edges)
-        for i, own in enumerate(around if rod.collide else ()):
-            if (piece := point_piece(rod, i, own, around)) is None:
+    for rod in (rod for rod in scene.rods if rod.collide):
+        numbers, around = [index[id(point)] for point in rod], around_points(rod)
+        for i in range(len(rod)):
+            if (piece := point_piece(rod, i, around)) is None:
                 continue
             ends = [rod.edges[k].sum() - i if k >= 0 else i for k in piece.segments]
             rows.append((numbers[i], *(numbers[end] for end in ends), *piece.shares))

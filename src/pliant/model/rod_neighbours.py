@@ -2,6 +2,7 @@
 
 from pliant.scene.rods import Rod, RodPoint
 from pliant.scene.scene import Scene
+from pliant.scene.shapes import Sphere
 
 # Points are neighbours if less than this many of their radii lies between what both cover, along the rod.
 APART = 4.0
@@ -23,8 +24,9 @@ def neighbours(scene: Scene) -> list[tuple]:
         ends = [thing for thing in (joint.things[:1] + joint.things[-1:]) if isinstance(thing, RodPoint)]
         if not joint.collide and len(ends) == 2 and ends[0] is not ends[1]:
             _link(ways, *ends, 0.0)
-    # a point covers half of its segments, and all of one that ends where several meet
-    share = {key: 1.0 if len(beside) > 2 else 0.5 for key, beside in ways.items()}
+    # a point covers half of its segments, and all of one that ends in a ball
+    balls = {key for key, point in points.items() if isinstance(point.shape, Sphere)}
+    share = {key: 1.0 if len(beside) > 2 or key in balls else 0.5 for key, beside in ways.items()}
     reach = {key: max(share[other] * length for other, length in ways[key]) for key in points}
     thick = {id(point): max(rod.section.extents) for rod in scene.rods for point in rod}
     pairs = []

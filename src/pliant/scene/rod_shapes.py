@@ -147,22 +147,48 @@ def straight_ends(frames: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.array([[rotation_matrix(q) for q in pair] for pair in ends])
 
 
-def segments_around(count: int, edges: np.ndarray) -> list[list[int]]:
-    """The segments at each of so many points."""
-    around: list[list[int]] = [[] for _ in range(count)]
-    for k, (i, j) in enumerate(edges.tolist()):
-        around[i].append(k)
-        around[j].append(k)
-    return around
+class Around(NamedTuple):
+    """The segments at each point of a rod, and which points (n,) touch with a ball: where more than two segments meet,
+    and where two turn so sharply that a straight piece would leave them."""
+
+    segments: list[list[int]]
+    ball: np.ndarray
 
 
-def point_shapes(rod, around: list[list[int]]) -> list[tuple]:
+def around_points(rod) -> Around:
+    """What there is around the points of a rod."""
+    segments: list[list[int]] = [[] for _ in rod.points]
+    for k, (i, j) in enumerate(rod.edges.tolist()):
+        segments[i].append(k)
+        segments[j].append(k)
+    ball = np.array([len(own) > 2 for own in segments])
+    for point, own in enumerate(segments):
+        # the pieces beside it reach up to it, for which they must be pieces
+        if _leaves(rod, point, own) > _most_off(rod) and not ball[rod.edges[own]].any():
+            ball[point] = True
+    return Around(segments, ball)
+
+
+def _leaves(rod, point: int, own: list[int]) -> float:
+    """How far [m] a straight piece through a point between two segments `own` leaves these."""
+    if len(own) != 2:
+        return 0.0
+    along = [rod.frames[k][:, 2] * (1 if rod.edges[k, 0] == point else -1) for k in own]
+    return 0.5 * max(rod.lengths[own]) * np.sqrt(max(0.5 * (1 + along[0] @ along[1]), 0.0))
+
+
+def _most_off(rod) -> float:
+    """How far [m] a piece may leave the segments."""
+    return 2 * max(rod.section.extents)
+
+
+def point_shapes(rod, around: Around) -> list[tuple]:
     """For every point of a rod its shape, its frame (3, 3) and where the point lies in the shape's frame (3,).
 
-    A point between two segments has a piece from the middle of the one to that of the other, or up to a point where
-    more meet, or where the rod ends in a point with one segment half of that; a point where several meet is a ball.
+    A point between two segments has a piece from the middle of the one to that of the other, or up to a ball, or where
+    the rod ends in a point with one segment half of that; a point where several meet, or that is a corner, is a ball.
     """
-    return [_point_shape(rod, i, own, around) for i, own in enumerate(around)]
+    return [_point_shape(rod, i, around) for i in range(len(rod.points))]
 
 
 class Piece(NamedTuple):
@@ -176,11 +202,11 @@ class Piece(NamedTuple):
     shares: tuple[float, float]
 
 
-def point_piece(rod, point: int, own: list[int], around) -> Piece | None:
-    """That of a point with segments `own`; None for one that is a ball."""
-    if len(own) > 2:
+def point_piece(rod, point: int, around: Around) -> Piece | None:
+    """That of a point; None for one that is a ball."""
+    if around.ball[point]:
         return None
-    behind, before = _behind_and_before(rod, point, own)
+    behind, before = _behind_and_before(rod, point, around.segments[point])
     shares = tuple(_share(around, rod.edges[k], point) if k >= 0 else 0.0 for k in (behind, before))
     ends = np.zeros((2, 3))
     for side, (k, share) in enumerate(zip((behind, before), shares)):
@@ -203,34 +229,43 @@ def _behind_and_before(rod, point: int, own: list[int]) -> tuple[int, int]:
     return own[0] if before == own[1] else own[1], before
 
 
-def _point_shape(rod, point: int, own: list[int], around) -> tuple:
-    piece = point_piece(rod, point, own, around)
+def _point_shape(rod, point: int, around: Around) -> tuple:
+    piece = point_piece(rod, point, around)
     if piece is None:
-        return Sphere(max(rod.section.extents)), rod.frames[own[0]], np.zeros(3)
+        return Sphere(max(rod.section.extents)), rod.frames[around.segments[point][0]], np.zeros(3)
     return _solid(rod.section, 2.0 * piece.half), piece.frame, piece.place
 
 
-def warn_of_kinks(rod, around: list[list[int]]) -> None:
+def refuse_holes(rod, around: Around) -> None:
+    """Refuse segments between two balls, with which nothing would touch."""
+    wide = 2 * max(rod.section.extents)
+    bare = np.flatnonzero(around.ball[rod.edges].all(axis=1) & (rod.lengths > wide))
+    if len(bare):
+        i, j = rod.edges[bare[0]].tolist()
+        raise SceneError(
+            f"rod {rod.name!r}: {len(bare)} segments lie between two points where several meet, the first between "
+            f"points {i} and {j}; these touch with balls, and such a segment with nothing. Take segments=2 or more, or "
+            f"collide=False"
+        )
+
+
+def warn_of_kinks(rod, around: Around) -> None:
     """Say where a line turns so sharply that what a point touches with, straight through it, leaves the segments by
     more than their thickness."""
-    worst, where = 0.0, -1
-    for point, own in enumerate(around):
-        if len(own) == 2:
-            along = [rod.frames[k][:, 2] * (1 if rod.edges[k, 0] == point else -1) for k in own]
-            leaves = 0.5 * max(rod.lengths[own]) * np.sqrt(max(0.5 * (1 + along[0] @ along[1]), 0.0))
-            worst, where = (leaves, point) if leaves > worst else (worst, where)
-    if worst > 2 * max(rod.section.extents):
+    off = [0.0 if around.ball[i] else _leaves(rod, i, own) for i, own in enumerate(around.segments)]
+    where = int(np.argmax(off))
+    if off[where] > _most_off(rod):
         warnings.warn(
-            f"rod {rod.name!r} turns sharply at point {where}: its contacts are up to {worst:.3g} m off its line; "
+            f"rod {rod.name!r} turns sharply at point {where}: its contacts are up to {off[where]:.3g} m off its line; "
             f"take shorter segments (segments=...) or collide=False",
             stacklevel=5,
         )
 
 
-def _share(around, edge: np.ndarray, point: int) -> float:
+def _share(around: Around, edge: np.ndarray, point: int) -> float:
     """The part of a segment that a point at its end covers: half, or all of it if a ball is at the other end."""
     other = int(edge[1] if edge[0] == point else edge[0])
-    return 1.0 if len(around[other]) > 2 else 0.5
+    return 1.0 if around.ball[other] else 0.5
 
 
 def _near(frame: np.ndarray, third: np.ndarray) -> np.ndarray:

@@ -13,14 +13,18 @@ from pliant.scene.bodies import Placement, Rigid
 from pliant.scene.contact_options import TORQUES
 from pliant.scene.materials import Material
 from pliant.scene.rod_shapes import (
+    around_points,
     edge_frames,
     point_shapes,
-    segments_around,
+    refuse_holes,
     split_edges,
     straight_ends,
     warn_of_kinks,
 )
 from pliant.scene.sections import THICKEST, THINNEST, Section
+
+MOST_STRETCHED = 5.0
+"""How many times as long as at rest, or as short, a rod may begin."""
 
 NOT_OF_RODS = (*TORQUES, "thickness")
 """What other bodies say of their contacts, and rods do not know."""
@@ -61,8 +65,8 @@ class Rod(Placement):
     Poisson's ratio, density and damping count. normal: direction of the first axis of the section, (3,) or (m, 3); None
     for any. curvature [1/m, 1/m, rad/m]: natural curvature about the first and second axis, and twist, (3,) or (m, 3),
     on top of what the given shape has. straight: the rod is straight at rest but for `curvature`, and the points only
-    say where it begins. stretched: by how much longer the given shape is than the rod at rest. self_contact: False to
-    let it pass through itself.
+    say where it begins. stretched: the length of the given shape over that of the rod at rest, 1.01 of one pulled by
+    1 %. self_contact: False to let it pass through itself.
     """
 
     points: np.ndarray
@@ -82,7 +86,8 @@ class Rod(Placement):
         self._check_material()
         self._check_contact()
         self.frames = edge_frames(self.points, self.edges, self.normal)  # (m, 3, 3), columns are the axes
-        self.stretched = number(self.stretched, "stretched", low=0, open_low=True)
+        low, high = 1 / MOST_STRETCHED, MOST_STRETCHED
+        self.stretched = number(self.stretched, "stretched, the given length over that at rest,", low=low, high=high)
         spans = np.linalg.norm(self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]], axis=1)
         self.lengths = spans / self.stretched  # (m,) at rest
         self._check_thickness()
@@ -139,11 +144,12 @@ class Rod(Placement):
         """The points as bodies, once the rod has its name."""
         turn, origin = rotation_matrix(self.rotation), np.array(self.position)
         contact = {key: getattr(self, key) for key in ("friction", "restitution", "collide", "group", "mask")}
-        around = segments_around(len(self.points), self.edges)
+        around = around_points(self)
         if self.collide:
+            refuse_holes(self, around)
             warn_of_kinks(self, around)
         for i, (shape, frame, here) in enumerate(point_shapes(self, around)):
-            inertia, mass = self._inertia(around[i], frame)
+            inertia, mass = self._inertia(around.segments[i], frame)
             rotation = multiply_quaternions(self.rotation, matrix_quaternion(frame))
             place = origin + turn @ (self.points[i] - frame @ here)
             at = {"position": tuple(place), "rotation": tuple(rotation), "velocity": self.velocity}

@@ -117,7 +117,7 @@ class Scene(Sealed):
         with points and edges, a network whose segments meet rigidly. radius [m] of a round rod, or
         section=pliant.Section...; segments: into how many every edge is cut. Options: normal (direction of the
         section's first axis), curvature (natural curvature and twist on top of the given shape), straight (the rod is
-        straight at rest but for curvature), stretched (by how much longer the shape is than the rod at rest), position,
+        straight at rest but for curvature), stretched (the length of the shape over that at rest), position,
         rotation, velocity, name, self_contact, friction, restitution, collide, group, mask.
 
         rod[i] is a point, which takes forces, torques and joints as a rigid body does; rod.clamp(i) holds one. Points
@@ -134,10 +134,11 @@ class Scene(Sealed):
             raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
         if isinstance(body, Soft):
             body.set_thickness(body.thickness)
+        if isinstance(body, Rod):
+            body.make_bodies()  # or refused, before it is there
         self._body_names[body.name] = body
         self.bodies.append(body)
         if isinstance(body, Rod):
-            body.make_bodies()
             self._body_names.update({point.name: point for point in body})
         for part in (body, *(body if isinstance(body, Rod) else ())):
             part.seal()
