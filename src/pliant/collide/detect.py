@@ -48,7 +48,7 @@ class Colliders:
         self.lonely = few and not self.certificates.mutual.any() and not len(self.meshed.mesh_body)
         self._last = None  # what contacts were asked for last, and which there were
         self._told = None  # the same of whether surfaces may touch
-        self._stretched = None  # the same of pieces of rods
+        self._stretched = []  # the same of pieces of rods, twice: of both ends of a way
 
     def without(self, pairs: np.ndarray) -> "Colliders":
         """The same, but that the surfaces of pairs (k, 2) of things do not touch."""
@@ -60,23 +60,27 @@ class Colliders:
 
     def stretched(self, state) -> "Colliders":
         """The same with pieces of rods where their segments ask for them at a state. A step begins where the one before
-        has looked at its pieces: what was asked for last is not made again."""
+        has looked at its pieces: what was asked for lately is not made again."""
         if self.arms is None:
             return self
         asked = (state.body_position, state.body_rotation)
-        if self._stretched is None or not all(map(np.array_equal, asked, self._stretched[0])):
-            self._stretched = [one.copy() for one in asked], self._with_pieces(*asked)
-        return self._stretched[1]
+        for known, other in self._stretched:
+            if all(map(np.array_equal, asked, known)):
+                return other
+        other = self._with_pieces(*asked)
+        self._stretched = [([one.copy() for one in asked], other), *self._stretched[:1]]
+        return other
 
     def _with_pieces(self, position: np.ndarray, rotation: np.ndarray) -> "Colliders":
         """The same with pieces of rods where segments ask for them, with bodies at a position and rotation."""
         pieces = self.arms.pieces(self.solids, position, rotation)
-        if pieces is None:
-            return self
+        return self if pieces is None else self._with_solids(self.solids.with_pieces(self.arms.body, *pieces))
+
+    def _with_solids(self, solids: Solids) -> "Colliders":
+        """The same with solids that are others in their sizes and places alone."""
         other = copy(self)
-        other.solids = self.solids.with_pieces(self.arms.body, *pieces)
-        other.mixed = self.mixed and self.mixed.with_solids(other.solids)
-        other._last = other._stretched = None
+        other.solids, other.mixed = solids, self.mixed and self.mixed.with_solids(solids)
+        other._last, other._stretched = None, []
         return other
 
     @property
@@ -142,9 +146,11 @@ class Colliders:
         # what is not finite is told elsewhere
         if not np.isfinite(state.x.sum() + state.body_position.sum()):
             return no_contacts()
-        found = self._found(state, h, surfaces)
+        felt = state if self.arms is None else self.arms.moving(self.solids.kernels, state)
+        found = self.stretched(state)._found(felt, h, surfaces)
         if not len(found):
             return found
+        state = felt
         slack, soon = SLACK * self.size_of(found), np.empty(len(found), bool)
         sides = (found.node, found.weight, found.body, found.point, found.normal, found.gap, slack)
         motion = (state.velocity_triples(), state.body_position, len(state.x), h, self.acceleration)
@@ -198,14 +204,23 @@ class Colliders:
 
         Nodes and vertices of meshes go straight, convex bodies turn evenly.
         """
-        solids, n = self.solids, len(start.x)
-        nodes, bodies = np.ones(n), np.ones(len(solids.code))
         if not self.any:
-            return nodes, bodies
-        placed = [solids.placed(start), solids.placed(end)]
-        boxes = [solids.boxes(each, np.zeros(len(solids.code))) for each in placed]
+            return np.ones(len(start.x)), np.ones(len(self.solids.code))
+        ends = (self.stretched(start), self.stretched(end))
+        placed = [one.solids.placed(state) for one, state in zip(ends, (start, end))]
+        boxes = [one.solids.boxes(each, np.zeros(len(motion))) for one, each in zip(ends, placed)]
+        if self.arms is None:
+            return self._times(start, end, motion, turn, placed, boxes)
+        fixed, *way = self.arms.swept(start, end, ends[0].solids, ends[1].solids, motion, turn)
+        nodes, bodies = self._with_solids(fixed)._times(way[0], end, *way[1:], placed, boxes)
+        self.arms.together(bodies)
+        return nodes, bodies
+
+    def _times(self, start, end, motion, turn, placed: list, boxes: list) -> tuple[np.ndarray, np.ndarray]:
+        """As `times`; placed, boxes (b, 3): of solids at both ends of the way."""
+        solids, n = self.solids, len(start.x)
         low, high = self._swept(*boxes, turn)
-        bodies = np.minimum(bodies, solids.times(start, motion, turn, low, high))
+        nodes, bodies = np.ones(n), solids.times(start, motion, turn, low, high)
         bodies = np.minimum(bodies, solids.plane_times(placed, boxes))
         if self.meshed:
             x, y = self.meshed.places(start), self.meshed.places(end)

@@ -15,7 +15,8 @@ class RodArms:
 
     A piece is straight and leads about from where it ends in one segment to where it ends in the other, so those of
     neighbours meet, however a rod is stretched or bent; it is moved towards its point as far as they still do. Where a
-    rod turns sharply pieces cut the corner.
+    rod turns sharply pieces cut the corner. It moves as the segments do: what touches it pushes the points at both ends
+    of the segment there (`rows.contacts`), and how frames turn against segments does not matter.
     """
 
     body: np.ndarray
@@ -38,6 +39,36 @@ class RodArms:
         given = (self.body, self.far, self.share, self.place, LITTLE, *pose, solids.principal, half, self.work)
         changed = solids.kernels.pieces.place_pieces(*given, principal, centre, out)
         return (principal, centre, out) if changed else None
+
+    def moving(self, kernels, state):
+        """The state with velocities and spins of points as their pieces have them."""
+        velocity, spin = state.body_velocity.copy(), state.body_angular_velocity.copy()
+        numbers = (state.body_position, state.body_velocity)
+        kernels.pieces.move_pieces(self.body, self.far, self.share, *numbers, spin, velocity)
+        return state.changed(body_velocity=velocity, body_angular_velocity=spin)
+
+    def swept(self, start, end, solids, other, motion: np.ndarray, turn: np.ndarray):
+        """The solids with pieces that are fixed in their bodies on the way from one state to another, that way's start
+        with bodies that are turned so, and its motions and turns (b, 3); solids, other: with pieces at both ends."""
+        placed, there = solids.placed(start), other.placed(end)
+        rotation, principal = start.body_rotation.copy(), solids.principal.copy()
+        motion, turn = motion.copy(), turn.copy()
+        ends = (
+            (start.body_rotation, solids.principal, placed.origin),
+            (end.body_rotation, other.principal, there.origin),
+        )
+        solids.kernels.pieces.sweep_pieces(self.body, *ends, rotation, principal, motion, turn)
+        position, centre = start.body_position.copy(), solids.centre.copy()
+        position[self.body], centre[self.body] = placed.origin[self.body], 0.0
+        half = np.maximum(solids.half_lengths(self.body), other.half_lengths(self.body))
+        fixed = solids.with_pieces(self.body, principal, centre, half)
+        return fixed, start.changed(body_position=position, body_rotation=rotation), motion, turn
+
+    def together(self, times: np.ndarray) -> None:
+        """Lower the parts (b,) of their ways that points may go to those of their pieces, which hang on three."""
+        own = times[self.body]
+        for side in range(2):
+            np.minimum.at(times, self.far[:, side], own)
 
     def corners(self, solids, state) -> np.ndarray:
         """How far (k,) [m] points lie off their pieces at a state."""

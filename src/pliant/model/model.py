@@ -4,7 +4,6 @@ Nodes of all soft bodies lie in one array, rigid bodies in another; the velocity
 linear and an angular triple per rigid body (theory section 1).
 """
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -81,14 +80,10 @@ class Model:
     bounce: np.ndarray | None = None  # (t,) part of their restitution that things have in this step; None: all
 
     def during(self, state, time: float) -> "Model":
-        """This model as it is at a state and a time [s]: with joints whose lengths move or that broke, with rods as
-        they are stretched and bent, and without contact of what crosses."""
+        """This model as it is at a state and a time [s]: with joints whose lengths move or that broke, and without
+        contact of what crosses."""
         joints = self.joints.at(time, state.broken)
         model = self if joints is self.joints else self._with_joints(joints)
-        colliders = model.colliders.stretched(state)
-        if colliders is not model.colliders:
-            model = copy(model)  # with all that is known of it
-            model.__dict__["colliders"] = colliders
         return model.parting(state.crossing) if len(state.crossing) else model
 
     def parting(self, crossing: np.ndarray) -> "Model":

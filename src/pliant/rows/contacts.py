@@ -9,6 +9,8 @@ from pliant.rows.table import Rows, concatenate, layout
 
 # Part of a penetration that is pushed out in one step, and the largest speed [m/s] with which that is done.
 RECOVERY, MAX_RECOVERY = 0.2, 1.0
+# What scenes without rods know of them.
+NOWHERE, NO_SHARES, NO_ENDS = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64)
 
 
 def allowed_gaps(contacts: Contacts, h: float) -> np.ndarray:
@@ -29,25 +31,40 @@ def fill(
     if not len(contacts):
         return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
     moving = (contacts.body >= 0) & ~model.immobile[contacts.body] if model.body_count else contacts.body >= 0
+    ends, part, centre = _ends(model, contacts, pose[0])
     there = contacts.weight != 0  # columns one by one, which is quicker than a sum over rows
-    width = there[:, 0] + 0 + there[:, 1] + there[:, 2] + there[:, 3] + 2 * (moving[:, 0] + 0 + moving[:, 1])
+    width = there[:, 0] + 0 + there[:, 1] + there[:, 2] + there[:, 3]
+    for column in (ends >= 0).reshape(len(contacts), -1).T:
+        width = width + 2 * column
     start, slice_, lane = layout(width)
     rows = Rows.empty(start)
     friction, restitution = model.colliders.things.coefficients(contacts.thing)
     if model.bounce is not None:
         restitution = restitution * model.bounce[contacts.thing].min(axis=1)
     threshold = 2 * h * model.acceleration_bound
-    sides = (contacts.node, contacts.weight, contacts.body, moving)
+    sides = (contacts.node, contacts.weight, ends, part, centre)
     geometry = (contacts.point, contacts.normal, contacts.gap, allowed)
     passed = np.full(len(contacts), np.nan)
     if (restitution > 0.0).any():
         passed = bounces.passed_on(model, contacts, allowed, restitution, threshold, pose, u_before, u_at, h)
-    numbers = (friction, restitution, threshold, passed, pose[0], u_before, u_at, model.node_count, h)
+    numbers = (friction, restitution, threshold, passed, u_before, u_at, model.node_count, h)
     table = (rows.start, slice_, lane, rows.triples, rows.jacobian, rows.target, rows.low, rows.high, rows.friction)
     model.device.contacts.fill_contacts(*sides, *geometry, *numbers, *table)
     index = slice_ * 3 * LANES + lane
     torques, where = rolling.fill(model, contacts, moving, index, u_at if np.any(u_at) else u_before, rows.slices)
     return (rows if torques is None else concatenate([rows, torques])), index, where
+
+
+def _ends(model, contacts: Contacts, position: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The rigid bodies (k, 2, m) of both sides that can move, -1 for none, their parts in how the point that is touched
+    moves, and the place (k, 2, 3) [m] about which they turn it: of a rod both ends of the segment there, m = 2.
+    position (b, 3): of bodies."""
+    arms, count = model.colliders.arms, len(contacts)
+    most = 1 if arms is None else 2
+    out = np.full((count, 2, most), -1, np.int64), np.empty((count, 2, most)), np.empty((count, 2, 3))
+    known = (NOWHERE, NO_SHARES, NO_ENDS) if arms is None else (arms.place, arms.share, arms.far)
+    model.device.contacts.find_ends(contacts.body, contacts.point, *known, model.immobile, position, *out)
+    return out
 
 
 def deepest_between(started: Contacts, contacts: Contacts) -> np.ndarray:

@@ -101,7 +101,7 @@ def _root_radii(model, contacts: Contacts, state) -> np.ndarray:
     """Roots (t, 3, 3) [m^1/2] of the radii of curvature of round bodies at contacts, as matrices over directions; along
     an axis, where there is no curvature, of the half length over which a contact may move. On a rim contacts move along
     it alone; flat ends have none."""
-    solids, body = model.colliders.solids, contacts.body[:, 1]
+    solids, body = model.colliders.stretched(state).solids, contacts.body[:, 1]
     placed, code, (wide, half) = solids.placed(state), solids.code[body], solids.parameter[body, :2].T
     axis, arm = placed.frame[body].reshape(-1, 3, 3)[:, :, 2], contacts.point - placed.origin[body]
     up, lean = np.einsum("ti,ti->t", arm, axis), np.abs(np.einsum("ti,ti->t", contacts.normal, axis))

@@ -1,5 +1,7 @@
 """Loops that fill the rows of contacts, and find their impulses again."""
 
+import math
+
 import numpy as np
 
 from pliant.formulas.contact import contact_target
@@ -121,11 +123,61 @@ def _store(directions, sign, triple, entry, lane, triples, jacobian):
 
 
 @kernel
+def _place(centre, k, side):
+    return centre[k, side, 0], centre[k, side, 1], centre[k, side, 2]
+
+
+@kernel
+def _row(a, i):
+    return a[i, 0], a[i, 1], a[i, 2]
+
+
+@kernel
+def _touched_share(point, here, there, most):
+    """The part of the way from one end of a segment to the other at which it is touched, up to so much, and the arc
+    length [m] up to there."""
+    way = subtract(there, here)
+    square = dot(way, way)
+    share = min(max(dot(subtract(point, here), way) / max(square, 1e-300), 0.0), most)
+    return share, share * math.sqrt(square)
+
+
+@kernel
+def find_ends(body, point, place, share, far, immobile, position, ends_out, part_out, centre_out):
+    """Rigid bodies ends_out (k, 2, m) that move the points (k, 3) touched of bodies (k, 2) at positions (b, 3), -1 for
+    those that are immobile (b,), with what parts, and places centre_out (k, 2, 3) about which they turn them.
+
+    A body by itself moves all of it. A point of a rod, with a `place` (b,) among pieces that reach by shares (p, 2)
+    into segments to the bodies far (p, 2), moves what is touched of a segment together with its other end, whatever
+    frames do against it, and turns it about the line between them.
+    """
+    for k in range(len(body)):
+        for side in range(2):
+            b = body[k, side]
+            if b < 0:
+                continue
+            centre, other, part, touched = _row(position, b), np.int64(-1), 0.0, _row(point, k)
+            own, longest = (place[b] if b < len(place) else np.int64(-1)), 0.0
+            if own >= 0:
+                for way in range(2):
+                    there = _row(position, far[own, way])
+                    found, length = _touched_share(touched, _row(position, b), there, share[own, way])
+                    if length > longest:
+                        longest, part, other = length, found, far[own, way]
+                        centre = add(scale(1.0 - found, _row(position, b)), scale(found, there))
+            ends_out[k, side, 0], part_out[k, side, 0] = (np.int64(-1) if immobile[b] else b), 1.0 - part
+            centre_out[k, side, 0], centre_out[k, side, 1], centre_out[k, side, 2] = centre
+            if other >= 0:
+                ends_out[k, side, 1], part_out[k, side, 1] = (np.int64(-1) if immobile[other] else other), part
+
+
+@kernel
 def fill_contacts(
     node,
     weight,
-    body,
-    moving,
+    ends,
+    part,
+    centre,
     point,
     normal,
     gap,
@@ -134,7 +186,6 @@ def fill_contacts(
     restitution,
     threshold,
     passed,
-    body_position,
     u_before,
     u_at,
     node_count,
@@ -151,10 +202,10 @@ def fill_contacts(
 ):
     """Jacobian, target and bounds of every contact block.
 
-    node, weight (k, 4): nodes of both sides and their shares, negative on the second side; body, moving (k, 2): rigid
-    bodies of the sides, and whether they can move. gap (k,) [m] is that at the velocities u_at, allowed (k,) the one
-    with which the step may end. passed (k,) [m/s]: speeds with which contacts end impacts that are passed on, no number
-    where Newton's law of the contact alone counts.
+    node, weight (k, 4): nodes of both sides and their shares, negative on the second side; ends, part, centre: rigid
+    bodies of the sides, see `find_ends`. gap (k,) [m] is that at the velocities u_at, allowed (k,) the one with which
+    the step may end. passed (k,) [m/s]: speeds with which contacts end impacts that are passed on, no number where
+    Newton's law of the contact alone counts.
     """
     for k in range(node.shape[0]):
         s, lane = slice_[k], lane_[k]
@@ -169,17 +220,17 @@ def fill_contacts(
                 rate += weight[k, j] * _along(directions, node[k, j], u_at)
                 entry += 1
         for side in range(2):
-            b = body[k, side]
-            if b < 0 or not moving[k, side]:
-                continue
-            sign, triple = 1.0 - 2.0 * side, node_count + 2 * b
-            centre = (body_position[b, 0], body_position[b, 1], body_position[b, 2])
-            turned = multiply(directions, cross_matrix(subtract((point[k, 0], point[k, 1], point[k, 2]), centre)))
-            _store(directions, sign, triple, entry, lane, triples, jacobian)
-            _store(turned, -sign, triple + 1, entry + 1, lane, triples, jacobian)
-            before += sign * (_along(directions, triple, u_before) - _along(turned, triple + 1, u_before))
-            rate += sign * (_along(directions, triple, u_at) - _along(turned, triple + 1, u_at))
-            entry += 2
+            arm = subtract((point[k, 0], point[k, 1], point[k, 2]), _place(centre, k, side))
+            turned = multiply(directions, cross_matrix(arm))
+            for end in range(ends.shape[2]):
+                if ends[k, side, end] < 0:
+                    continue
+                sign, triple = (1.0 - 2.0 * side) * part[k, side, end], node_count + 2 * ends[k, side, end]
+                _store(directions, sign, triple, entry, lane, triples, jacobian)
+                _store(turned, -sign, triple + 1, entry + 1, lane, triples, jacobian)
+                before += sign * (_along(directions, triple, u_before) - _along(turned, triple + 1, u_before))
+                rate += sign * (_along(directions, triple, u_at) - _along(turned, triple + 1, u_at))
+                entry += 2
         own = restitution[k] if passed[k] != passed[k] else 0.0
         target[s, 0, lane] = contact_target(gap[k], allowed[k], rate, before, own, threshold, h)
         if passed[k] > target[s, 0, lane]:

@@ -5,7 +5,13 @@ from pliant.model.model import Model
 
 # Kernels of anything that touches, of surfaces with solids, of surfaces with each other or themselves, of solids.
 ROWS = (
-    *("contacts.fill_contacts", "collide.sides.write_sides", "collide.bodies.closing", "rigid.spin_energies"),
+    *(
+        "contacts.fill_contacts",
+        "contacts.find_ends",
+        "collide.sides.write_sides",
+        "collide.bodies.closing",
+        "rigid.spin_energies",
+    ),
     *("ahead.soften_rows", "ahead.evaluate_rows", "ahead.row_mismatch", "balance.row_errors"),
     *("rows.add_row_impulses", "rows.row_rates", "rows.row_response"),
     *("linalg.acting_rows.count_acting", "linalg.acting_rows.gather_acting", "linalg.row_diagonals.invert_touched"),

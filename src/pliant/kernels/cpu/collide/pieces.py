@@ -2,8 +2,8 @@
 
 import math
 
-from pliant.formulas.matrix3 import add, dot, norm, scale, subtract, transpose_multiply_vector
-from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply
+from pliant.formulas.matrix3 import add, cross, dot, norm, scale, subtract, transpose_multiply_vector
+from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply, rotation_vector
 from pliant.jit import kernel
 
 # How far apart, in parts of how wide they are, pieces of neighbours may end in the segment between them: they overlap.
@@ -138,3 +138,43 @@ def corners_off(body, position, frame, origin, out):
         )  # fmt: skip
         there = transpose_multiply_vector(turned, subtract(_triple(position, i), _triple(origin, i)))
         out[k] = math.hypot(there[0], there[1])
+
+
+@kernel
+def move_pieces(body, far, share, position, velocity, spin_out, velocity_out):
+    """Velocities (b, 3) and spins (b, 3) of the bodies `body` (k,), with velocity (b, 3), as their pieces move, which
+    follow the segments: from points share (k, 2) of the ways to the bodies far (k, 2)."""
+    for k in range(len(body)):
+        i = body[k]
+        here, own = _triple(position, i), _triple(velocity, i)
+        behind = scale(share[k, 0], subtract(_triple(position, far[k, 0]), here))
+        before = scale(share[k, 1], subtract(_triple(position, far[k, 1]), here))
+        slow = scale(share[k, 0], subtract(_triple(velocity, far[k, 0]), own))
+        fast = scale(share[k, 1], subtract(_triple(velocity, far[k, 1]), own))
+        along = subtract(before, behind)
+        spin = scale(1.0 / max(dot(along, along), 1e-300), cross(along, subtract(fast, slow)))
+        middle, drift = scale(0.5, add(behind, before)), scale(0.5, add(slow, fast))
+        _write(spin_out, i, spin)
+        _write(velocity_out, i, add(own, subtract(drift, cross(spin, middle))))
+
+
+@kernel
+def _shape_turn(rotation, principal, i):
+    """The quaternion of a body's shape."""
+    q = (rotation[i, 0], rotation[i, 1], rotation[i, 2], rotation[i, 3])
+    return quaternion_multiply(q, (principal[i, 0], -principal[i, 1], -principal[i, 2], -principal[i, 3]))
+
+
+@kernel
+def sweep_pieces(body, start, end, rotation_out, principal_out, motion_out, turn_out):
+    """How the pieces of the bodies `body` (k,) get from where they are at the start of a way to where they are at its
+    end; start, end: rotations (b, 4) of bodies, from their principal axes to those of shapes (b, 4), and origins of
+    shapes (b, 3). Motions and turns (b, 3) are those of the pieces, in whose frames the bodies then are: by rotations
+    and principal axes (b, 4)."""
+    for k in range(len(body)):
+        i = body[k]
+        first, last = _shape_turn(start[0], start[1], i), _shape_turn(end[0], end[1], i)
+        _write(motion_out, i, subtract(_triple(end[2], i), _triple(start[2], i)))
+        _write(turn_out, i, rotation_vector(quaternion_multiply(last, (first[0], -first[1], -first[2], -first[3]))))
+        for c in range(4):
+            rotation_out[i, c], principal_out[i, c] = first[c], (1.0 if c == 0 else 0.0)
