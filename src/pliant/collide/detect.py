@@ -61,9 +61,15 @@ class Colliders:
     def stretched(self, state) -> "Colliders":
         """The same with pieces of rods where their segments ask for them at a state. A step begins where the one before
         has looked at its pieces: what was asked for lately is not made again."""
-        if self.arms is None:
-            return self
-        asked = (state.body_position, state.body_rotation)
+        return self if self.arms is None else self._stretched_at(state.body_position, state.body_rotation)
+
+    def pieces(self, position: np.ndarray, rotation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the shapes of solids are (b, 3) with bodies at a position (b, 3) and rotation (b, 4), and how long
+        pieces of rods are to both sides of that (p,) [m]."""
+        solids = self._stretched_at(position, rotation).solids
+        return solids.placed_at(position, rotation).origin, solids.half_lengths(self.arms.body)
+
+    def _stretched_at(self, *asked: np.ndarray) -> "Colliders":
         for known, other in self._stretched:
             if all(map(np.array_equal, asked, known)):
                 return other

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Part of a piece's half length by which its ends may lie off where segments ask for them: rounded ends cover it.
-LITTLE = 5e-3
+# Part of a piece's half length by which its ends may lie off where segments ask for them: rounding.
+LITTLE = 1e-9
 
 
 @dataclass(frozen=True)

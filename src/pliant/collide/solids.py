@@ -115,10 +115,13 @@ class Solids:
 
     def placed(self, state) -> Placed:
         """Where the shapes are."""
+        return self.placed_at(state.body_position, state.body_rotation)
+
+    def placed_at(self, position: np.ndarray, rotation: np.ndarray) -> Placed:
+        """Where the shapes are with bodies at a position (b, 3) and rotation (b, 4)."""
         count = len(self.code)
         out = Placed(np.empty((count, 3)), np.empty((count, 9)))
-        pose = (state.body_position, state.body_rotation, self.principal, self.centre)
-        self.kernels.bodies.shape_frames(*pose, out.origin, out.frame)
+        self.kernels.bodies.shape_frames(position, rotation, self.principal, self.centre, out.origin, out.frame)
         return out
 
     def boxes(self, placed: Placed, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

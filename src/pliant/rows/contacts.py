@@ -10,7 +10,7 @@ from pliant.rows.table import Rows, concatenate, layout
 # Part of a penetration that is pushed out in one step, and the largest speed [m/s] with which that is done.
 RECOVERY, MAX_RECOVERY = 0.2, 1.0
 # What scenes without rods know of them.
-NOWHERE, NO_SHARES, NO_ENDS = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64)
+NOWHERE, NO_SHARES, NO_ENDS, NOTHING = np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2), np.int64), np.zeros(0)
 
 
 def allowed_gaps(contacts: Contacts, h: float) -> np.ndarray:
@@ -31,7 +31,7 @@ def fill(
     if not len(contacts):
         return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
     moving = (contacts.body >= 0) & ~model.immobile[contacts.body] if model.body_count else contacts.body >= 0
-    ends, part, centre = _ends(model, contacts, pose[0])
+    ends, part, centre = _ends(model, contacts, pose)
     there = contacts.weight != 0  # columns one by one, which is quicker than a sum over rows
     width = there[:, 0] + 0 + there[:, 1] + there[:, 2] + there[:, 3]
     for column in (ends >= 0).reshape(len(contacts), -1).T:
@@ -55,15 +55,15 @@ def fill(
     return (rows if torques is None else concatenate([rows, torques])), index, where
 
 
-def _ends(model, contacts: Contacts, position: np.ndarray) -> tuple[np.ndarray, ...]:
+def _ends(model, contacts: Contacts, pose: tuple) -> tuple[np.ndarray, ...]:
     """The rigid bodies (k, 2, m) of both sides that can move, -1 for none, their parts in how the point that is touched
-    moves, and the place (k, 2, 3) [m] about which they turn it: of a rod both ends of the segment there, m = 2.
-    position (b, 3): of bodies."""
-    arms, count = model.colliders.arms, len(contacts)
-    most = 1 if arms is None else 2
+    moves, and the place (k, 2, 3) [m] about which they turn it: of rods, m = 3, also the points beside one."""
+    arms, count, position = model.colliders.arms, len(contacts), pose[0]
+    most = 1 if arms is None else 3
     out = np.full((count, 2, most), -1, np.int64), np.empty((count, 2, most)), np.empty((count, 2, 3))
     known = (NOWHERE, NO_SHARES, NO_ENDS) if arms is None else (arms.place, arms.share, arms.far)
-    model.device.contacts.find_ends(contacts.body, contacts.point, *known, model.immobile, position, *out)
+    pieces = (position, NOTHING) if arms is None else model.colliders.pieces(*pose)
+    model.device.contacts.find_ends(contacts.body, contacts.point, *known, model.immobile, position, *pieces, *out)
     return out
 
 

@@ -133,42 +133,57 @@ def _row(a, i):
 
 
 @kernel
-def _touched_share(point, here, there, most):
-    """The part of the way from one end of a segment to the other at which it is touched, up to so much, and the arc
-    length [m] up to there."""
-    way = subtract(there, here)
-    square = dot(way, way)
-    share = min(max(dot(subtract(point, here), way) / max(square, 1e-300), 0.0), most)
-    return share, share * math.sqrt(square)
+def _piece_shares(point, origin, half, here, behind, before, share, own):
+    """How the point that is touched of a piece moves with the other ends of the segments behind and before its point.
+
+    A piece leads from share[own, 0] of the way to `behind` to share[own, 1] of that to `before`, and lies off this line
+    by a part of what its point does, all of that where this is next to nothing.
+    """
+    to_behind = scale(share[own, 0], subtract(behind, here))
+    to_before = scale(share[own, 1], subtract(before, here))
+    along, middle = subtract(to_before, to_behind), scale(0.5, add(to_before, to_behind))
+    square = max(dot(along, along), 1e-300)
+    reach = half / math.sqrt(square)
+    at = 0.5 + min(max(dot(subtract(point, origin), along) / square, -reach), reach)
+    beside = min(max(-dot(to_behind, along) / square, 0.0), 1.0)  # where on the line the point is
+    off = scale(-1.0, add(to_behind, scale(beside, along)))  # from there to the point
+    part, way = 1.0, dot(off, off)
+    if way > 1e-12 * square:
+        part = min(max(dot(subtract(subtract(origin, here), middle), off) / way, 0.0), 1.0)
+    return (1.0 - at - part * (1.0 - beside)) * share[own, 0], (at - part * beside) * share[own, 1]
 
 
 @kernel
-def find_ends(body, point, place, share, far, immobile, position, ends_out, part_out, centre_out):
+def find_ends(
+    body, point, place, share, far, immobile, position, origin, half, ends_out, part_out, centre_out
+):  # fmt: skip
     """Rigid bodies ends_out (k, 2, m) that move the points (k, 3) touched of bodies (k, 2) at positions (b, 3), -1 for
     those that are immobile (b,), with what parts, and places centre_out (k, 2, 3) about which they turn them.
 
-    A body by itself moves all of it. A point of a rod, with a `place` (b,) among pieces that reach by shares (p, 2)
-    into segments to the bodies far (p, 2), moves what is touched of a segment together with its other end, whatever
-    frames do against it, and turns it about the line between them.
+    A body by itself moves all of it. A point of a rod, with a `place` (b,) among pieces, at origins (b, 3) and so long
+    to both sides, half (p,) [m], that reach by shares (p, 2) into segments to the bodies far (p, 2), moves what is
+    touched of its piece together with these, as the piece follows them, whatever frames do, and turns it about the line
+    on which the piece lies.
     """
     for k in range(len(body)):
         for side in range(2):
             b = body[k, side]
             if b < 0:
                 continue
-            centre, other, part, touched = _row(position, b), np.int64(-1), 0.0, _row(point, k)
-            own, longest = (place[b] if b < len(place) else np.int64(-1)), 0.0
+            centre, own = _row(position, b), (place[b] if b < len(place) else np.int64(-1))
+            ends_out[k, side, 0], part_out[k, side, 0] = (np.int64(-1) if immobile[b] else b), 1.0
             if own >= 0:
-                for way in range(2):
-                    there = _row(position, far[own, way])
-                    found, length = _touched_share(touched, _row(position, b), there, share[own, way])
-                    if length > longest:
-                        longest, part, other = length, found, far[own, way]
-                        centre = add(scale(1.0 - found, _row(position, b)), scale(found, there))
-            ends_out[k, side, 0], part_out[k, side, 0] = (np.int64(-1) if immobile[b] else b), 1.0 - part
+                behind, before = _row(position, far[own, 0]), _row(position, far[own, 1])
+                shares = _piece_shares(_row(point, k), _row(origin, b), half[own], centre, behind, before, share, own)
+                part_out[k, side, 0] = 1.0 - shares[0] - shares[1]
+                centre = scale(part_out[k, side, 0], centre)
+                for end in range(2):
+                    other = far[own, end]
+                    if shares[end] != 0.0:
+                        part_out[k, side, 1 + end] = shares[end]
+                        ends_out[k, side, 1 + end] = np.int64(-1) if immobile[other] else other
+                centre = add(centre, add(scale(shares[0], behind), scale(shares[1], before)))
             centre_out[k, side, 0], centre_out[k, side, 1], centre_out[k, side, 2] = centre
-            if other >= 0:
-                ends_out[k, side, 1], part_out[k, side, 1] = (np.int64(-1) if immobile[other] else other), part
 
 
 @kernel
