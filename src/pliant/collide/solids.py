@@ -92,15 +92,10 @@ class Solids:
         """The same, but that bodies (k,), pieces of rods, have half lengths (k,) [m] along their third axes, and all
         bodies the rotations (b, 4) and centres (b, 3) [m] that are given."""
         other = copy(self)
-        other.parameter, other.radius, other.principal, other.centre = (
-            self.parameter.copy(), self.radius.copy(), principal, centre
-        )  # fmt: skip
-        box = self.code[bodies] == BOX
-        other.parameter[bodies, np.where(box, 2, 1)] = half
-        wide = self.parameter[bodies, 0]
-        corner = np.sqrt(wide * wide + self.parameter[bodies, 1] ** 2 + half * half)
-        other.radius[bodies] = lengths(centre[bodies]) + np.where(box, corner, half + wide)
-        other._measure_balls()
+        other.principal, other.centre = principal, centre
+        own = [getattr(self, name).copy() for name in ("parameter", "radius", "inner", "lever")]
+        self.kernels.pieces.size_pieces(bodies, self.code, centre, half, *own)
+        other.parameter, other.radius, other.inner, other.lever = own
         return other
 
     @property

@@ -5,6 +5,7 @@ import math
 from pliant.formulas.matrix3 import add, cross, dot, norm, scale, subtract, transpose_multiply_vector
 from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply, rotation_vector
 from pliant.jit import kernel
+from pliant.kernels.shapes import BOX
 
 # How far apart, in parts of how wide they are, pieces of neighbours may end in the segment between them: they overlap.
 APART = 1.4
@@ -125,6 +126,23 @@ def place_pieces(
         for c in range(4):
             principal_inout[i, c] = new[c]
     return changed
+
+
+@kernel
+def size_pieces(body, code, centre, half, parameter_inout, radius_inout, inner_inout, lever_inout):
+    """Sizes (b, 4), radii of balls around them (b,) and in them, and levers of the bodies `body` (k,), capsules and
+    boxes with their bodies at centre (b, 3) and half (k,) [m] long to both sides (see `Solids`)."""
+    for k in range(len(body)):
+        i, off = body[k], norm(_triple(centre, body[k]))
+        if code[i] == BOX:
+            parameter_inout[i, 2] = half[k]
+            wide, high = parameter_inout[i, 0], parameter_inout[i, 1]
+            radius_inout[i] = off + math.sqrt(wide * wide + high * high + half[k] * half[k])
+            inner_inout[i] = max(min(wide, high, half[k]) - off, 0.0)
+        else:
+            parameter_inout[i, 1] = half[k]
+            radius_inout[i], inner_inout[i] = off + half[k] + parameter_inout[i, 0], 0.0
+        lever_inout[i] = radius_inout[i]
 
 
 @kernel
