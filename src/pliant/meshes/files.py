@@ -7,7 +7,8 @@
 | .node, .ele | tets of 4 or 10 nodes | point, face and region markers; point attributes | - |
 | .mesh | tets of 4 nodes or triangles | references | - |
 | .obj | triangles | groups; not written | - |
-| .stl, .ply | triangles | - | - |
+| .stl | triangles, in single precision | - | - |
+| .ply | triangles | - | - |
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from ..checks import file_path, flag, shown
 from ..errors import FileError, MeshError
 from ..files import write_atomically
 from .checks import check_name
-from .foreign import write_foreign
 from .gmsh_read import read_gmsh
 from .gmsh_write import gmsh_text
 from .medit import medit_text, read_medit
-from .ply import read_ply
-from .stl import read_stl
+from .ply import ply_bytes, read_ply
+from .stl import read_stl, stl_bytes
 from .tet_mesh import TetMesh
 from .tetgen import element_text, node_text, read_tetgen
 from .tri_mesh import TriMesh
 from .vtu_read import read_vtu
+from .vtu_write import write_mesh
 from .wavefront import read_wavefront, wavefront_text
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) 
             values = checked[name] = np.asarray(given)
         except ValueError:
             raise MeshError(f"{kind} {name!r} must be numbers, got {shown(given)}") from None
-        if values.ndim not in (1, 2) or len(values) != count or values.dtype.kind not in "iuf":
+        if values.ndim not in (1, 2) or len(values) != count or not values.size or values.dtype.kind not in "iuf":
             raise MeshError(
                 f"{kind} {name!r} must be numbers of shape ({count},) or ({count}, k), "
                 f"not {values.dtype} of shape {values.shape}"
@@ -159,9 +160,12 @@ def write_all(path: Path, suffix: str, mesh: TetMesh | TriMesh, point_data: dict
         write_text(path, medit_text(mesh))
     elif suffix == ".obj":
         write_text(path, wavefront_text(mesh))
+    elif suffix == ".vtu":
+        write_mesh(path, mesh, point_data, cell_data)
     else:
+        content = stl_bytes(mesh) if suffix == ".stl" else ply_bytes(mesh)
         with write_atomically(path) as temporary:
-            write_foreign(temporary, mesh, point_data, cell_data)
+            temporary.write_bytes(content)
 
 
 def write_text(path: Path, text: str) -> None:
