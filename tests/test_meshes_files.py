@@ -1,10 +1,13 @@
 """Reading and writing: round trips in every format, sets, and the files of other programs."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from pliant.errors import MeshError
 from pliant.meshes import TetMesh, TriMesh, box, read, sphere, write
+from pliant.meshes.stl import RECORD
 
 meshio = pytest.importorskip("meshio")
 
@@ -57,8 +60,9 @@ def test_triangles_survive(tmp_path, shell, suffix):
     back = read(path)
     assert isinstance(back, TriMesh)
     assert back.is_closed
-    # STL has no shared points: they come back in another order
-    assert np.array_equal(back.points[back.triangles], shell.points[shell.triangles])
+    # STL has no shared points, which come back in another order, and single precision
+    written = shell.points.astype(np.float32 if suffix == ".stl" else np.float64)
+    assert np.array_equal(back.points[back.triangles], written[shell.triangles])
     if suffix != ".stl":
         assert np.array_equal(back.points, shell.points)
         assert np.array_equal(back.triangles, shell.triangles)
@@ -79,6 +83,53 @@ def test_other_programs_read_what_we_write(tmp_path, solid, suffix):
         if suffix == ".msh":
             assert set(found.field_data) == {"low end", "second"}
             assert sum(len(block.data) for block in found.cells if block.type == "vertex") == 11
+
+
+@pytest.mark.parametrize("suffix", SURFACE_SUFFIXES)
+def test_other_programs_read_our_surfaces(tmp_path, shell, suffix):
+    write(tmp_path / f"a{suffix}", shell)
+    found = meshio.read(tmp_path / f"a{suffix}")
+    triangles = found.get_cells_type("triangle")
+    written = shell.points.astype(np.float32 if suffix == ".stl" else np.float64)
+    assert np.array_equal(found.points[triangles], written[shell.triangles])
+    if suffix != ".stl":
+        assert np.array_equal(found.points, shell.points) and np.array_equal(triangles, shell.triangles)
+
+
+def test_binary_stl_holds_normals_and_does_not_look_like_text(tmp_path, shell):
+    write(tmp_path / "a.stl", shell)
+    content = (tmp_path / "a.stl").read_bytes()
+    assert len(content) == 84 + 50 * len(shell.triangles) and not content.startswith(b"solid")
+    normals = np.frombuffer(content, RECORD, offset=84)["normal"]
+    # rounding to single precision
+    assert normals == pytest.approx(shell.normals, abs=1e-7)
+    flat = TriMesh.trusted(np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]]), np.array([[0, 1, 2]]))
+    write(tmp_path / "a.stl", flat)
+    assert not np.frombuffer((tmp_path / "a.stl").read_bytes(), RECORD, offset=84)["normal"].any()
+
+
+def test_sets_and_names_in_grids(tmp_path, solid):
+    """Sets are flags of one byte at points, under names that XML has to quote."""
+    name = 'a <b> & "c" é'
+    mesh = TetMesh(solid.points, solid.tets, {name: [0, 5], "none": []})
+    heat = np.arange(len(mesh.points), dtype=np.int16)
+    plane = np.arange(2.0 * len(mesh.tets)).reshape(-1, 2)
+    write(tmp_path / "a.vtu", mesh, {name: heat}, {name: plane})
+    found = meshio.read(tmp_path / "a.vtu")
+    assert found.point_data.keys() == {name, f"set:{name}", "set:none"}
+    assert np.array_equal(found.point_data[name], heat) and found.point_data[name].dtype == np.int16
+    assert np.flatnonzero(found.point_data[f"set:{name}"]).tolist() == [0, 5]
+    assert found.point_data[f"set:{name}"].dtype == np.int8
+    assert np.array_equal(found.cell_data[name][0], plane)
+    assert same_sets(read(tmp_path / "a.vtu"), mesh)
+
+
+@pytest.mark.parametrize("suffix", sorted({*TET_SUFFIXES, *SURFACE_SUFFIXES}))
+def test_no_format_needs_another_package(tmp_path, solid, shell, suffix, monkeypatch):
+    monkeypatch.setitem(sys.modules, "meshio", None)
+    mesh = TetMesh(solid.points, solid.tets) if suffix in TET_SUFFIXES else shell
+    write(tmp_path / f"a{suffix}", mesh)
+    assert read(tmp_path / f"a{suffix}").bounds == pytest.approx(mesh.bounds, rel=1e-6)
 
 
 @pytest.mark.parametrize("suffix", [".vtu", ".msh"])

@@ -61,6 +61,17 @@ def test_pvd_lists_a_part_per_body(sim, tmp_path):
     assert all((tmp_path / entry.get("file")).is_file() for entry in entries)
 
 
+@pytest.mark.parametrize("suffix", [".obj", ".stl", ".ply"])
+def test_surfaces_of_all_bodies_in_files_of_triangles(sim, tmp_path, suffix):
+    sim.save(tmp_path / f"state{suffix}")
+    mesh = meshio.read(tmp_path / f"state{suffix}")
+    corners = mesh.points[mesh.get_cells_type("triangle")]
+    rigid = [grid.points[grid.cells] for grid in grids(sim) if grid.kind == "triangle"]
+    soft = [surface.points[surface.triangles] for surface in map(sim.surface, sim.scene.soft_bodies)]
+    expected = np.concatenate(rigid + soft)
+    np.testing.assert_array_equal(corners, expected.astype(np.float32) if suffix == ".stl" else expected)
+
+
 def test_png_and_options(sim, tmp_path):
     sim.save(tmp_path / "state.png", size=SMALL, color="plastic_strain", camera=Camera((1, -1, 1), (0, 0, 0)))
     assert Image.open(tmp_path / "state.png").size == SMALL

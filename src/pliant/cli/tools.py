@@ -1,4 +1,4 @@
-"""`pliant check`, `render`, `mesh` and `bench`."""
+"""`pliant check`, `render` and `bench`."""
 
 import json
 import pkgutil
@@ -30,13 +30,6 @@ Examples:
   pliant render examples/scenes/beam.toml                     the start, as beam.png
   pliant render beam.toml --time 0.5 -o half.png --size 1280x720
   pliant render end.npz --color stress --eye 2 -3 1 --target 0 0 0.5
-"""
-MESH_EXAMPLES = """\b
-Examples:
-  pliant mesh info part.msh
-  pliant mesh convert part.msh part.vtu
-  pliant mesh convert part.vtu surface.obj --surface
-  pliant mesh tetrahedralize part.stl -o part.vtu
 """
 BENCH_EXAMPLES = """\b
 Examples:
@@ -175,52 +168,6 @@ def _simulation(source: Path):
     run = file.run
     with file.addressed():
         return file.scene.simulate(dt=run.dt, solver=run.solver, **run.place), run
-
-
-@click.group(epilog=MESH_EXAMPLES)
-@verbose_option
-def mesh() -> None:
-    """Look at meshes, convert them, make them of surfaces.
-
-    Formats: .vtu, .msh, .node with .ele, .mesh, .obj, .stl, .ply.
-    """
-
-
-@mesh.command(epilog=MESH_EXAMPLES)
-@click.argument("file", type=INPUT)
-@click.option("--repair", is_flag=True, help="Merge points, drop bad elements, turn inverted ones.")
-@click.option("--histogram", is_flag=True, help="Show how dihedral angles are spread.")
-@verbose_option
-def info(file: Path, repair: bool, histogram: bool) -> None:
-    """Sizes, sets and quality of the mesh in FILE."""
-    from pliant import meshes
-
-    found = meshes.read(file, repair=repair)
-    low, high = found.points.min(axis=0), found.points.max(axis=0)
-    click.echo(f"{found!r}\nfrom {low.round(6).tolist()} to {high.round(6).tolist()} m")
-    for name, members in sorted(found.sets.items()):
-        click.echo(f"set {name!r}: {len(members)} nodes")
-    if isinstance(found, meshes.TetMesh):
-        quality = found.quality()
-        click.echo(f"{quality.report()}\n{quality.histogram()}" if histogram else quality.report())
-
-
-@mesh.command(epilog=MESH_EXAMPLES)
-@click.argument("source", type=INPUT)
-@click.argument("target", type=INPUT)
-@click.option("--repair", is_flag=True, help="Merge points, drop bad elements, turn inverted ones.")
-@click.option("--surface", is_flag=True, help="Write the boundary triangles of a tet mesh.")
-@verbose_option
-def convert(source: Path, target: Path, repair: bool, surface: bool) -> None:
-    """Read the mesh SOURCE and write it as TARGET; the suffixes say the formats."""
-    from pliant import meshes
-
-    found = meshes.read(source, repair=repair)
-    if surface and isinstance(found, meshes.TetMesh):
-        boundary = found.surface()
-        found = meshes.TriMesh(boundary.points, boundary.triangles, repair=True)
-    meshes.write(target, found)
-    click.echo(f"wrote {target}: {found!r}")
 
 
 def benchmark_names() -> list[str]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..checks import numbers, shown
 from ..errors import MeshError, SceneError
+from .wording import option
 
 NAMED_LIMIT = 5
 """How many offending indices an error names."""
@@ -105,7 +106,7 @@ def check_distinct_nodes(elements: np.ndarray, name: str) -> None:
     if len(repeated):
         raise MeshError(
             f"{name} must have distinct nodes, but these repeat one: {name_some(repeated)}; "
-            "pass repair=True to drop them"
+            f"pass {option('repair', True)} to drop them"
         )
 
 

@@ -7,7 +7,8 @@
 | .node, .ele | tets of 4 or 10 nodes | point, face and region markers; point attributes | - |
 | .mesh | tets of 4 nodes or triangles | references | - |
 | .obj | triangles | groups; not written | - |
-| .stl, .ply | triangles | - | - |
+| .stl | triangles, in single precision | - | - |
+| .ply | triangles | - | - |
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ import numpy as np
 
 from ..checks import file_path, flag, shown
 from ..errors import FileError, MeshError
-from ..files import write_atomically
+from ..files import check_writable, write_atomically
 from .checks import check_name
-from .foreign import write_foreign
 from .gmsh_read import read_gmsh
 from .gmsh_write import gmsh_text
 from .medit import medit_text, read_medit
-from .ply import read_ply
-from .stl import read_stl
+from .ply import ply_bytes, read_ply
+from .stl import read_stl, stl_bytes
 from .tet_mesh import TetMesh
 from .tetgen import element_text, node_text, read_tetgen
 from .tri_mesh import TriMesh
 from .vtu_read import read_vtu
+from .vtu_write import write_mesh
 from .wavefront import read_wavefront, wavefront_text
+from .wording import worded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -96,12 +98,19 @@ def write(
     """
     path = file_path(path)
     suffix = known_suffix(path)
-    try:
+    with writing(path):
         check_content(suffix, mesh, point_data, cell_data)
         point_data = check_fields(point_data, len(mesh.points), "point_data")
         cell_count = len(mesh.tets if isinstance(mesh, TetMesh) else mesh.triangles)
         cell_data = check_fields(cell_data, cell_count, "cell_data")
         write_all(path, suffix, mesh, point_data, cell_data, version)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let every error of writing a file be a MeshError that names it."""
+    try:
+        yield
     except MeshError as error:
         raise MeshError(f"{path}: {error}") from error
     except FileError as error:
@@ -123,12 +132,40 @@ def check_content(suffix: str, mesh: TetMesh | TriMesh, point_data, cell_data) -
             raise MeshError(f"point_data and cell_data must be dicts of names and numbers, got {shown(fields)}")
     if not isinstance(mesh, TetMesh | TriMesh):
         raise MeshError(f"only a TetMesh or a TriMesh can be written, not {type(mesh).__name__}")
-    if suffix in TRIANGLES_ONLY and isinstance(mesh, TetMesh):
-        raise MeshError(f"{suffix} files hold triangles only; write mesh.surface(), or use .vtu, .msh, .mesh, .node")
-    if suffix in TETS_ONLY and isinstance(mesh, TriMesh):
-        raise MeshError(f"{suffix} files hold tets only; for triangles use .vtu, .msh, .mesh, .obj, .stl, .ply")
+    check_kind(suffix, TetMesh if isinstance(mesh, TetMesh) else TriMesh)
     if suffix not in WITH_FIELDS and (point_data or cell_data):
         raise MeshError(f"{suffix} files hold no point_data or cell_data; use {' or '.join(WITH_FIELDS)}")
+
+
+def check_kind(suffix: str, *kinds: type) -> None:
+    """Raise MeshError when files of a suffix can hold none of the kinds, TetMesh and TriMesh."""
+    if set(kinds).isdisjoint(kinds_in(suffix)):
+        if suffix in TETS_ONLY:
+            raise MeshError(f"{suffix} files hold tets only; for triangles use .vtu, .msh, .mesh, .obj, .stl, .ply")
+        surface = worded("write mesh.surface()", "pliant mesh convert --surface writes surfaces of meshes")
+        raise MeshError(f"{suffix} files hold triangles only; {surface}, or use .vtu, .msh, .mesh, .node")
+
+
+def kinds_in(suffix: str) -> tuple[type, ...]:
+    """The kinds of meshes that files of a suffix may hold."""
+    if suffix in TETS_ONLY:
+        return (TetMesh,)
+    return (TriMesh,) if suffix in TRIANGLES_ONLY else (TetMesh, TriMesh)
+
+
+def check_target(path: str | os.PathLike, *kinds: type) -> None:
+    """Raise MeshError now when a mesh of none of the kinds, TetMesh and TriMesh, could be written later."""
+    path = file_path(path)
+    suffix = known_suffix(path)
+    with writing(path):
+        check_kind(suffix, *kinds)
+        for file in written_files(path, suffix):
+            check_writable(file)
+
+
+def written_files(path: Path, suffix: str) -> list[Path]:
+    """The files of one mesh."""
+    return [path.with_suffix(each) for each in TETS_ONLY] if suffix in TETS_ONLY else [path]
 
 
 def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) -> dict[str, np.ndarray]:
@@ -140,7 +177,7 @@ def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) 
             values = checked[name] = np.asarray(given)
         except ValueError:
             raise MeshError(f"{kind} {name!r} must be numbers, got {shown(given)}") from None
-        if values.ndim not in (1, 2) or len(values) != count or values.dtype.kind not in "iuf":
+        if values.ndim not in (1, 2) or len(values) != count or not values.size or values.dtype.kind not in "iuf":
             raise MeshError(
                 f"{kind} {name!r} must be numbers of shape ({count},) or ({count}, k), "
                 f"not {values.dtype} of shape {values.shape}"
@@ -151,17 +188,20 @@ def check_fields(fields: Mapping[str, ArrayLike] | None, count: int, kind: str) 
 def write_all(path: Path, suffix: str, mesh: TetMesh | TriMesh, point_data: dict, cell_data: dict, version: str):
     """Write the file or files of one mesh."""
     if suffix in TETS_ONLY:
-        write_text(path.with_suffix(".node"), node_text(mesh))
-        write_text(path.with_suffix(".ele"), element_text(mesh))
+        for file, text in zip(written_files(path, suffix), (node_text(mesh), element_text(mesh))):
+            write_text(file, text)
     elif suffix == ".msh":
         write_text(path, gmsh_text(mesh, point_data, cell_data, version))
     elif suffix == ".mesh":
         write_text(path, medit_text(mesh))
     elif suffix == ".obj":
         write_text(path, wavefront_text(mesh))
+    elif suffix == ".vtu":
+        write_mesh(path, mesh, point_data, cell_data)
     else:
+        content = stl_bytes(mesh) if suffix == ".stl" else ply_bytes(mesh)
         with write_atomically(path) as temporary:
-            write_foreign(temporary, mesh, point_data, cell_data)
+            temporary.write_bytes(content)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -175,3 +215,10 @@ def read_surface(path: str | os.PathLike) -> tuple[np.ndarray, np.ndarray]:
     path = file_path(path)
     with reading(path):
         return READERS[known_suffix(path)](path).triangles()
+
+
+def read_as_given(path: str | os.PathLike) -> TetMesh | TriMesh:
+    """As `read`, but a surface may have any of the faults that `surface_faults` finds; it remembers no file."""
+    path = file_path(path)
+    with reading(path):
+        return READERS[known_suffix(path)](path).as_given()

@@ -21,6 +21,7 @@ from .surface_repair import RepairedSurface, repair_surface
 from .tangles import refuse_tangles
 from .tet_mesh import TetMesh, repair_tets
 from .tri_mesh import TriMesh
+from .wording import option
 
 METHODS = ("lattice", "tetwild", "tetgen")
 GRADINGS = (1, 2, 4, 8, 16)
@@ -55,14 +56,16 @@ class MeshingOptions:
     def __post_init__(self):
         self._check_numbers()
         if self.method not in METHODS:
-            raise MeshError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}")
+            raise MeshError(f"{option('method')} must be one of {', '.join(METHODS)}, not {self.method!r}")
         if self.grading not in GRADINGS or isinstance(self.grading, bool):
-            raise MeshError(f"grading must be one of {', '.join(map(str, GRADINGS))}, not {self.grading!r}")
+            allowed = ", ".join(map(str, GRADINGS))
+            raise MeshError(f"{option('grading')} must be one of {allowed}, not {self.grading!r}")
         object.__setattr__(self, "grading", int(self.grading))
         if self.method != "lattice":
             for key, default in (("grading", 1), ("sharp", None)):
                 if getattr(self, key) != default:
-                    raise MeshError(f"{key} is for method='lattice'; method={self.method!r} has none")
+                    mine, other = option("method", "lattice"), option("method", self.method)
+                    raise MeshError(f"{option(key)} is for {mine}; {other} has none")
 
     def _check_numbers(self) -> None:
         bounds = {"size": np.inf, "min_dihedral": STEEPEST, "sharp": 180.0, "max_volume": np.inf}
@@ -72,7 +75,7 @@ class MeshingOptions:
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if value is not None and not (number and 0 < value < np.inf and value <= high):
                 up_to = "" if high == np.inf else f" and at most {high:g}"
-                raise MeshError(f"{key} must be a finite number above 0{up_to}, not {value!r}")
+                raise MeshError(f"{option(key)} must be a finite number above 0{up_to}, not {value!r}")
             if value is not None:
                 object.__setattr__(self, key, float(value))
 
@@ -113,7 +116,7 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
     _check_volume(error, chosen, ready)
     _check_pieces(mesh, ready)
     _check_quality(mesh, chosen)
-    refuse_tangles(mesh.points, mesh.boundary_faces)
+    refuse_tangles(mesh.points, mesh.boundary_faces, _remedy_of_tangles(chosen))
     return mesh.with_source(source) if source else mesh
 
 
@@ -200,9 +203,21 @@ def _check_volume(error: float, options: MeshingOptions, ready: RepairedSurface)
         extent = " x ".join(f"{side:.3g}" for side in np.ptp(ready.points, axis=0))
         raise MeshError(
             f"the volume of the mesh differs by {100 * error:.3g} % from that of the surface ({extent} m){size}, "
-            f"{100 * options.max_volume_error:.3g} % are allowed: use a smaller size, sharp=30 to keep edges, or a "
-            "larger max_volume_error"
+            f"{100 * options.max_volume_error:.3g} % are allowed: use {_remedy_of_volumes(options)}"
         )
+
+
+def _remedy_of_volumes(options: MeshingOptions) -> str:
+    """What brings the volume nearer to that of the surface, or lets it differ."""
+    edges = f", {option('sharp', 30)} to keep edges," if options.method == "lattice" and options.sharp is None else ""
+    return f"a smaller {option('size')}{edges} or a larger {option('max_volume_error')}"
+
+
+def _remedy_of_tangles(options: MeshingOptions) -> str:
+    """What may keep the boundary from meeting itself."""
+    other = [f"a smaller {option('min_dihedral')}"] if options.method == "lattice" or options.min_dihedral else []
+    other += [f"no {option('sharp')}"] if options.sharp is not None else []
+    return " or ".join([f"a smaller {option('size')}", *other])
 
 
 def _check_pieces(mesh: TetMesh, ready: RepairedSurface) -> None:

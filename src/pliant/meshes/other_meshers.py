@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 
 from ..errors import MeshError
+from .wording import option
 
 REGULAR = 6 * np.sqrt(2)
 """Edge cubed over volume of a regular tet."""
@@ -24,8 +25,8 @@ def load(package: str):
         return import_module(package)
     except ImportError as error:
         raise MeshError(
-            f"method={method!r} needs the package {package} (licence {licence}), which is not there: {error}; "
-            f"install it with pip install 'pliant[{extra}]', or use method='lattice'"
+            f"{option('method', method)} needs the package {package} (licence {licence}), which is not there: {error}; "
+            f"install it with pip install 'pliant[{extra}]', or use {option('method', 'lattice')}"
         ) from None
 
 
@@ -64,4 +65,5 @@ def _as_mesh_error(method: str):
     except MeshError:
         raise
     except (RuntimeError, ValueError) as error:
-        raise MeshError(f"method={method!r} gave up on this surface: {error}; method='lattice' may not") from error
+        used, other = option("method", method), option("method", "lattice")
+        raise MeshError(f"{used} gave up on this surface: {error}; {other} may not") from error

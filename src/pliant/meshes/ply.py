@@ -2,6 +2,7 @@
 
 The format: http://paulbourke.net/dataformats/ply. Elements other than vertex and face, and properties other than
 coordinates and corners, are read over. Nothing is read that the file does not hold: counts are compared with its size.
+Files are written in binary, with coordinates in double precision.
 """
 
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..errors import MeshError
 from .raw_mesh import RawMesh, fan_triangles, parsed
+from .tri_mesh import TriMesh
 
 TYPES = {
     "char": "i1",
@@ -32,6 +34,19 @@ TYPES = {
 FORMATS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 CORNERS = ("vertex_indices", "vertex_index")
 HEADER_BYTES = 100_000
+WRITTEN = """\
+ply
+format binary_little_endian 1.0
+comment written by pliant
+element vertex {points}
+property double x
+property double y
+property double z
+element face {triangles}
+property list uchar int vertex_indices
+end_header
+"""
+FACE = np.dtype([("count", "u1"), ("corners", "<i4", 3)])
 
 Property = tuple[str, str, str]
 """Name, type of its number, type of the count of a list (empty: it is no list)."""
@@ -153,3 +168,11 @@ def read_equal_lists(numbers: Numbers, count: int, own: Property) -> tuple[np.nd
         numbers.position = start
         return None
     return table[:, 1:].astype(np.int64).ravel(), np.full(count, size)
+
+
+def ply_bytes(mesh: TriMesh) -> bytes:
+    """The file of a surface."""
+    faces = np.empty(len(mesh.triangles), FACE)
+    faces["count"], faces["corners"] = 3, mesh.triangles
+    header = WRITTEN.format(points=len(mesh.points), triangles=len(mesh.triangles))
+    return header.encode("ascii") + mesh.points.astype("<f8").tobytes() + faces.tobytes()

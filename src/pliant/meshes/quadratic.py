@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import MeshError
 from . import topology
 from .checks import name_some
+from .wording import option
 
 NEAR, FAR = (5 + 3 * np.sqrt(5)) / 20, (5 - np.sqrt(5)) / 20
 GAUSS_POINTS = np.full((4, 4), FAR) + (NEAR - FAR) * np.eye(4)
@@ -124,7 +125,8 @@ def check_midpoints(tets: np.ndarray, point_count: int) -> None:
         found = np.unique(midpoints[edges == edges[row]])
         raise MeshError(
             f"an edge has one midpoint, the same in all tets around it, but the edge {named_edge(pairs[row])} has "
-            f"{len(found)}: {name_some(found)}; pass repair=True to merge them where they coincide; {ORDER}"
+            f"{len(found)}: {name_some(found)}; pass {option('repair', True)} to merge them where they coincide; "
+            f"{ORDER}"
         )
     for row in differing(midpoints, edges)[:1]:
         others = np.unique(pairs[midpoints == midpoints[row]], axis=0)

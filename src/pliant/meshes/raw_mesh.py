@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import shown
 from ..errors import MeshError
-from .checks import LARGEST, check_elements, check_points, name_some
+from .checks import LARGEST, check_elements, check_points, check_sets, name_some
 from .tet_mesh import TetMesh, tet_volumes
 from .topology import inside_out
 from .tri_mesh import TriMesh
@@ -56,30 +56,47 @@ class RawMesh:
 
     def triangles(self) -> tuple[np.ndarray, np.ndarray]:
         """Points (n, 3) [m] and triangles (m, 3) of a surface, checked as arrays only. Raises MeshError."""
-        found = {name for name, block in self.cells if len(block)}
-        if main_kind(found) != "triangle":
+        if self._main_kind() != "triangle":
             raise MeshError("the file holds tets; a surface of triangles is needed")
-        if lost := found - COMPANIONS["triangle"]:
-            raise MeshError(f"cells other than triangles inside: {', '.join(sorted(lost))}; split them or save without")
-        points = check_points(self.points)
+        points = check_points(self._solid_points())
         return points, check_elements(self.joined("triangle", 3), (3,), len(points), "triangles")
+
+    def as_given(self) -> TetMesh | TriMesh:
+        """The mesh, of which tets are checked, and triangles as arrays only. Raises MeshError."""
+        if self._main_kind() in TETS:
+            return self.build(False)
+        points, triangles = self.triangles()
+        return TriMesh.trusted(points, triangles, check_sets(self._joined_sets(), len(points)))
 
     def build(self, repair: bool) -> TetMesh | TriMesh:
         """Make the checked mesh: of tets where there are any, else of triangles. Raises MeshError."""
-        points = np.asarray(self.points, dtype=np.float64)
-        sets = {name: np.unique(np.concatenate(parts)) for name, parts in self.sets.items()}
-        if points.ndim == 2 and points.shape[1] == 2:
-            points = np.column_stack([points, np.zeros(len(points))])
+        kind = self._main_kind()
+        points, sets = self._solid_points(), self._joined_sets()
+        if kind in TETS:
+            tets = usual_orientation(points, self.joined(kind, TETS[kind]))
+            return TetMesh(points, tets, sets, repair)
+        return TriMesh(points, self.joined("triangle", 3), sets, repair)
+
+    def _main_kind(self) -> str:
+        """The type of the cells that make the mesh; MeshError where others would be lost."""
         found = {name for name, block in self.cells if len(block)}
         kind = main_kind(found)
         lost = found - COMPANIONS[kind]
         if lost:
             kept = {"tetra": "tets", "tetra10": "tets of 10 nodes", "triangle": "triangles"}[kind]
             raise MeshError(f"cells other than {kept} inside: {', '.join(sorted(lost))}; split them or save without")
-        if kind in TETS:
-            tets = usual_orientation(points, self.joined(kind, TETS[kind]))
-            return TetMesh(points, tets, sets, repair)
-        return TriMesh(points, self.joined("triangle", 3), sets, repair)
+        return kind
+
+    def _solid_points(self) -> np.ndarray:
+        """The points with three coordinates, where they have two or three."""
+        points = np.asarray(self.points, dtype=np.float64)
+        if points.ndim == 2 and points.shape[1] == 2:
+            points = np.column_stack([points, np.zeros(len(points))])
+        return points
+
+    def _joined_sets(self) -> dict[str, np.ndarray]:
+        """The nodes of each set, once each."""
+        return {name: np.unique(np.concatenate(parts)) for name, parts in self.sets.items()}
 
 
 def main_kind(found: set[str]) -> str:

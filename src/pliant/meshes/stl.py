@@ -1,4 +1,7 @@
-"""Stereolithography's .stl surfaces, text and binary: triangles without common points; equal points are made one."""
+"""Stereolithography's .stl surfaces, text and binary: triangles without common points; equal points are made one.
+
+They are written in binary, whose coordinates have single precision.
+"""
 
 import re
 from pathlib import Path
@@ -7,9 +10,12 @@ import numpy as np
 
 from ..errors import MeshError
 from .raw_mesh import RawMesh, parsed
+from .tri_mesh import TriMesh, area_vectors
 
 RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 HEADER_BYTES = 80
+TITLE = b"binary STL, written by pliant"
+"""What stands in the header; not `solid`, with which texts begin."""
 VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)")
 
 
@@ -44,3 +50,16 @@ def text_corners(data: bytes) -> np.ndarray:
         raise MeshError("the .stl file ends too early, or has facets that are no triangles")
     flat = [word for corner in words for word in corner]
     return parsed(flat, "the corners of the .stl file", np.float64).reshape(-1, 3)
+
+
+def stl_bytes(mesh: TriMesh) -> bytes:
+    """The file of a surface; triangles without area have a normal of zero."""
+    corners = mesh.points[mesh.triangles]
+    if not (np.abs(corners) <= np.finfo(np.float32).max).all():
+        raise MeshError(".stl files hold numbers of single precision, below 3.4e38; use .ply or .obj")
+    normals = area_vectors(mesh.points, mesh.triangles)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    records = np.zeros(len(mesh.triangles), RECORD)
+    records["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+    records["corners"] = corners
+    return TITLE.ljust(HEADER_BYTES) + len(records).to_bytes(4, "little") + records.tobytes()

@@ -12,6 +12,7 @@ from .checks import repeats_node
 from .compiled import collision_kernels
 from .repair import signed_volume
 from .tri_mesh import is_degenerate
+from .wording import worded
 
 NAMED = 3
 """How many places of a fault are named."""
@@ -149,7 +150,14 @@ def _overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def refuse(faults: list[Fault], source: str = "the surface") -> None:
     """Raise MeshError that lists the faults, if there are any."""
     if faults:
-        lines = "\n".join(f"  {fault}" for fault in faults)
-        helps = any(fault.what != FLAT for fault in faults)
-        remedy = "repair=True repairs what can be repaired" if helps else "there is nothing inside that could be filled"
-        raise MeshError(f"{source} does not bound a solid; {remedy}:\n{lines}")
+        raise MeshError(listed(faults, source))
+
+
+def listed(faults: list[Fault], source: str) -> str:
+    """The faults, a line each, after what they mean and what helps."""
+    remedy = "there is nothing inside that could be filled"
+    if any(fault.what != FLAT for fault in faults):
+        asked = worded("repair=True (in a scene file repair = true beside tetrahedralize)", "--repair")
+        remedy = f"{asked} repairs what can be repaired"
+    lines = "\n".join(f"  {fault}" for fault in faults)
+    return f"{source} does not bound a solid; {remedy}:\n{lines}"

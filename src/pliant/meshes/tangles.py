@@ -67,12 +67,10 @@ class Boundary:
         return found
 
 
-def refuse_tangles(points: np.ndarray, faces: np.ndarray) -> None:
-    """Raise MeshError that names the places where a boundary with outward faces (m, 3) over points (n, 3) [m] meets
-    itself."""
+def refuse_tangles(points: np.ndarray, faces: np.ndarray, remedy: str) -> None:
+    """Raise MeshError that says what to use, and names the places, where a boundary with outward faces (m, 3) over
+    points (n, 3) [m] meets itself."""
     found = Boundary(faces, len(points)).faults(points)
     if found:
         lines = "\n".join(f"  {fault}" for fault in found)
-        raise MeshError(
-            f"the boundary of the mesh meets itself; use a smaller size, a smaller min_dihedral, or no sharp:\n{lines}"
-        )
+        raise MeshError(f"the boundary of the mesh meets itself; use {remedy}:\n{lines}")

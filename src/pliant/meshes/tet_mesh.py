@@ -26,6 +26,7 @@ from .checks import (
 from .mesh_quality import Quality, quality
 from .topology import FLIP, inside_out
 from .tri_mesh import TriMesh
+from .wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,14 +256,16 @@ def check_tets(points: np.ndarray, tets: np.ndarray) -> None:
     check_volumes(points, tets)
     doubled = topology.duplicates(tets[:, :4], len(points))
     if len(doubled):
-        raise MeshError(f"these tets repeat an earlier one: {name_some(doubled)}; pass repair=True to drop them")
+        named = name_some(doubled)
+        raise MeshError(f"these tets repeat an earlier one: {named}; pass {option('repair', True)} to drop them")
     check_faces(tets, len(points))
     if tets.shape[1] == 10:
         curved.check_midpoints(tets, len(points))
         curved.check_jacobians(points, tets)
     unused = topology.unused_nodes(tets, len(points))
     if len(unused):
-        raise MeshError(f"these points belong to no tet: {name_some(unused)}; pass repair=True to drop them")
+        named = name_some(unused)
+        raise MeshError(f"these points belong to no tet: {named}; pass {option('repair', True)} to drop them")
 
 
 def check_volumes(points: np.ndarray, tets: np.ndarray) -> None:
@@ -272,19 +275,20 @@ def check_volumes(points: np.ndarray, tets: np.ndarray) -> None:
     if len(flat):
         raise MeshError(
             f"these tets are degenerate (no volume): {name_some(flat)}, the first with volume "
-            f"{volumes[flat[0]]:.3g} m^3; pass repair=True to drop them"
+            f"{volumes[flat[0]]:.3g} m^3; pass {option('repair', True)} to drop them"
         )
     inverted = np.flatnonzero(volumes < 0)
     if len(inverted) == len(tets):
         raise MeshError(
             f"all {len(tets)} tets are inverted: their nodes are ordered as in VTK and Gmsh, but here "
             "det[X0-X3, X1-X3, X2-X3] must be positive; "
-            f"pass tets[:, {FLIP if tets.shape[1] == 4 else topology.FLIP10}] or repair=True"
+            f"pass tets[:, {FLIP if tets.shape[1] == 4 else topology.FLIP10}] or {option('repair', True)}"
         )
     if len(inverted):
         raise MeshError(
             f"these tets are inverted (negative volume): {name_some(inverted)}, the first with volume "
-            f"{volumes[inverted[0]]:.3g} m^3; det[X0-X3, X1-X3, X2-X3] must be positive; pass repair=True to flip them"
+            f"{volumes[inverted[0]]:.3g} m^3; det[X0-X3, X1-X3, X2-X3] must be positive; "
+            f"pass {option('repair', True)} to flip them"
         )
 
 

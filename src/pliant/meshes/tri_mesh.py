@@ -22,6 +22,7 @@ from .checks import (
     name_some,
     rigid_transform,
 )
+from .wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -149,7 +150,7 @@ class TriMesh:
             (
                 (counts == 2) & (balance != 0),
                 "is inconsistently oriented: the two triangles at these edges disagree about the outside",
-                "pass repair=True to orient it",
+                f"pass {option('repair', True)} to orient it",
             ),
         ]
         for mask, fault, remedy in faults:
@@ -173,7 +174,8 @@ class TriMesh:
         determinant = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
         volume = float(determinant.sum() / 6)
         if volume <= 0:
-            raise MeshError(f"the surface points inward (volume {volume:.3g} m^3); pass repair=True to turn it")
+            remedy = f"pass {option('repair', True)} to turn it"
+            raise MeshError(f"the surface points inward (volume {volume:.3g} m^3); {remedy}")
         total = corners.sum(axis=1)
         offset = determinant @ total / (24 * volume)
         second = np.einsum("m,mi,mj->ij", determinant, total, total)
@@ -214,8 +216,9 @@ def check_triangles(points: np.ndarray, triangles: np.ndarray) -> None:
     """Raise MeshError for the first fault found: repeated nodes, no area, duplicates."""
     check_distinct_nodes(triangles, "triangles")
     flat = np.flatnonzero(is_degenerate(points, triangles))
+    remedy = f"pass {option('repair', True)} to drop them"
     if len(flat):
-        raise MeshError(f"these triangles are degenerate (no area): {name_some(flat)}; pass repair=True to drop them")
+        raise MeshError(f"these triangles are degenerate (no area): {name_some(flat)}; {remedy}")
     doubled = topology.duplicates(triangles, len(points))
     if len(doubled):
-        raise MeshError(f"these triangles repeat an earlier one: {name_some(doubled)}; pass repair=True to drop them")
+        raise MeshError(f"these triangles repeat an earlier one: {name_some(doubled)}; {remedy}")
