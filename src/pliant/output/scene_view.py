@@ -18,8 +18,9 @@ from pliant.output.drawing import tessellate
 from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.colors import back_color
 from pliant.output.drawing.picture import Ground, Legend, Surface
-from pliant.output.fields import COLOR_FIELDS, node_colors
+from pliant.output.fields import COLOR_FIELDS, last_color, node_colors
 from pliant.output.looks import checked_size, eye_and_target
+from pliant.output.rod_fields import OF_RODS, of_rods
 from pliant.output.rod_view import Tube
 from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
@@ -54,7 +55,7 @@ FLAT_FACED = (shapes.Mesh, shapes.Hull)
 @dataclass(frozen=True)
 class Shot:
     """A moment: time [s], surface points (k, 3) [m] and colour values (k,) of soft bodies, poses of rigid bodies,
-    points of rods' surfaces."""
+    points of rods' surfaces and their colour values, where rods have the field."""
 
     time: float
     points: list[np.ndarray]
@@ -62,12 +63,13 @@ class Shot:
     poses: list[tuple[np.ndarray, np.ndarray]]
     tubes: list[np.ndarray] = ()
     strokes: "list[Stroke]" = ()
+    rod_values: list[np.ndarray] = ()
     contacts: ContactForces | None = None
 
 
 class SceneView:
-    """Draws the shots of one simulation; `color` is a field that colours soft bodies, or "none". joints: whether axes,
-    anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
+    """Draws the shots of one simulation; `color` is a field that colours soft bodies and rods, or "none". joints:
+    whether axes, anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
 
     def __init__(self, sim, color: str = "displacement", joints: bool = False, contacts: bool = False):
         self.sim, self.color = sim, choice(color, "color", (*COLOR_FIELDS, PLAIN))
@@ -89,7 +91,8 @@ class SceneView:
             values = [skin.at(field).astype(np.float32) for field, skin in zip(node_colors(sim, self.color), self.soft)]
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
         tubes = [tube.points(sim) for tube in self.tubes]
-        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses, tubes)
+        rod_values = of_rods(sim, self.tubes, self.color)
+        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses, tubes, rod_values=rod_values)
         low, high = self.bounds(shot)
         strokes = joint_strokes(sim, self.joints, float(np.linalg.norm(high - low)))
         if not self.contacts:
@@ -143,11 +146,9 @@ class SceneView:
 
     def limits(self, shots: Sequence[Shot]) -> tuple[float, float] | None:
         """The range of colours for all the shots: from 0 to about the largest value."""
-        if self.color == PLAIN or not self.soft:
+        if self.color == PLAIN or not (self.soft or (self.tubes and self.color in OF_RODS)):
             return None
-        share = COLOR_FIELDS[self.color].share
-        values = [np.concatenate(shot.values) for shot in shots]
-        return 0.0, max(float(np.quantile(value, share)) for value in values) or 1.0
+        return 0.0, max(last_color(self.color, shot.values, shot.rod_values) for shot in shots) or 1.0
 
     def _legend(self, limits: tuple[float, float] | None) -> Legend | None:
         """The legend of colours within such limits."""
@@ -173,7 +174,8 @@ class SceneView:
         low, high = self.bounds(shot)
         scale = float(np.linalg.norm(high - low))
         surfaces = self._soft_surfaces(shot) + self._rigid_surfaces(shot)
-        surfaces += [part for tube, points in zip(self.tubes, shot.tubes) for part in tube.surfaces(points)]
+        tubes = zip(self.tubes, shot.tubes, shot.rod_values or [None] * len(self.tubes))
+        surfaces += [part for tube, *seen in tubes for part in tube.surfaces(*seen)]
         radius = DOT_SHARE * camera.distance
         surfaces += [_dot(point[0], radius) for point in self._dots()] + self._arm_surfaces(shot, ROD_SHARE * radius)
         surfaces += _stroke_surfaces(shot.strokes, radius)
@@ -236,7 +238,8 @@ def picture(
 ) -> np.ndarray:
     """The simulation as it is now: an image (height, width, 3) uint8.
 
-    size: (width, height) in pixels. color: "displacement", "strain", "stress", "plastic_strain" or "none".
+    size: (width, height) in pixels. color: "displacement", "speed", "strain", "stress" (of soft bodies and rods),
+    "plastic_strain", "contact_pressure" (of soft bodies) or "none".
     camera: an output.camera.Camera; a dict, or something else, with `eye` and `target` [m] (either may be missing, or
     None); or None: sees it all.
     joints: axes, anchors and limits of joints are drawn too. contacts: the forces of contacts are, as arrows.
