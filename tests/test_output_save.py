@@ -79,6 +79,46 @@ def test_png_and_options(sim, tmp_path):
         sim.save(tmp_path / "state.vtu", size=SMALL)
 
 
+@pytest.mark.parametrize("suffix", [".obj", ".stl", ".ply"])
+def test_a_sheet_is_written_once_and_can_be_made_a_sheet_again(tmp_path, suffix):
+    """With the numbering of its mesh; .stl has none, but as many points and triangles, in float32."""
+    scene, material = pl.Scene(gravity=(0, 0, 0)), pl.Material.stvk(1e6, 0.3, 500)
+    cloth = scene.add_cloth(pl.meshes.grid((1, 1), 2), material, thickness=1e-3, position=(0.1, 0.2, 0.3))
+    sim = scene.simulate(dt=0.01, threads=1)
+    sim.set_positions(cloth, sim.positions(cloth) * [1.1, 1, 1])
+    sim.save(tmp_path / f"sheet{suffix}")
+    found = pl.meshes.read(tmp_path / f"sheet{suffix}")
+    assert (len(found.points), len(found.triangles)) == (9, 8)
+    if suffix == ".stl":
+        assert np.sum(found.areas) == pytest.approx(1.1, rel=1e-6)
+    else:
+        np.testing.assert_allclose(found.points, sim.surface(cloth).points, rtol=1e-12)
+        np.testing.assert_allclose(found.points, sim.positions(cloth), rtol=1e-12)
+        np.testing.assert_array_equal(found.triangles, cloth.mesh.triangles)
+    again = pl.Scene()
+    again.add_cloth(found, material, thickness=1e-3)
+    assert again.simulate(dt=0.01, threads=1).step().info.converged
+
+
+def test_surfaces_of_all_kinds_are_written_once(tmp_path):
+    """A block of 2 x 2 x 2 cells has 48 faces between 26 nodes, a sheet of one cell 2 between 4; a rod is a line, and
+    alone it leaves nothing to write."""
+    scene, material = pl.Scene(gravity=(0, 0, 0)), pl.Material.stvk(1e6, 0.3, 500)
+    scene.add_rod([(0, 0, 3), (1, 0, 3)], pl.Material.linear(1e6, 0.3, 500), radius=0.01)
+    with pytest.raises(pl.SceneError, match=r"no surfaces; rods are lines, in \.vtu and \.pvd"):
+        scene.simulate(dt=0.01).save(tmp_path / "rod.obj")
+    scene.add_rigid(pl.Plane(), static=True, position=(0, 0, -1))
+    scene.add_cloth(pl.meshes.grid((1, 1), 1), material, thickness=1e-3, position=(0, 0, 1))
+    scene.add_soft(pl.meshes.box((1, 1, 1), 2), material, position=(2, 0, 0))
+    scene.add_rigid(pl.Box((1, 1, 1)), density=500, position=(-2, 0, 0), name="box")
+    sim = scene.simulate(dt=0.01, threads=1)
+    sim.save(tmp_path / "all.obj")
+    found = pl.meshes.read(tmp_path / "all.obj")
+    box = next(grid for grid in grids(sim) if grid.name == "box")
+    assert len(found.triangles) == 48 + 2 + len(box.cells)
+    assert len(found.points) == 26 + 4 + len(box.points)
+
+
 def test_unknown_suffixes_list_the_allowed_ones(sim, tmp_path):
     with pytest.raises(pl.SceneError, match=r"'\.xyz'; allowed are \.vtu, \.pvd, \.png, \.npz, \.obj, \.stl"):
         sim.save(tmp_path / "state.xyz")

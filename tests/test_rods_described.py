@@ -200,7 +200,7 @@ def test_checkpoints_go_on_exactly(tmp_path):
 def test_pictures_show_tubes_and_files_have_lines(tmp_path):
     scene = full_scene()
     sim = scene.simulate(1 / 100).step(2)
-    image = picture(sim, (640, 360)).astype(int)
+    image = picture(sim, (640, 360), color="none").astype(int)
     ribbon = (image[..., 0] > image[..., 1] + 40) & (image[..., 0] > image[..., 2] + 40)
     ring = image[..., 2] > image[..., 0] + 40
     assert ribbon.sum() > 200 and ring.sum() > 100

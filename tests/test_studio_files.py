@@ -19,8 +19,9 @@ import pliant
 from pliant import scene_file
 from pliant.errors import SceneError
 from pliant.output.fields import contact_pressures, speeds
+from pliant.output.rod_fields import of_rods
 from pliant.output.rod_view import Tube
-from pliant.studio import commands, folder, motions, studies, worker
+from pliant.studio import commands, folder, studies, worker
 from pliant.studio.clients import IN_FLIGHT, MOST_NOTES, Client
 from pliant.studio.geometry import AT_REST, SceneGeometry
 from pliant.studio.log import Log, find_lost
@@ -252,7 +253,7 @@ def test_strain_of_a_rod_is_largest_on_the_outer_side_of_its_bend():
     material = pliant.Material.linear(1e6, 0.3, 1000)
     rod = scene.add_rod(points, material, radius=radius, straight=True, stretched=1.01)
     tube, sim = Tube(rod, 0), scene.simulate(dt=1e-3)
-    strain, stress = (motions.of_rods(sim, [tube], field)[0].reshape(len(rod.edges), 2, -1) for field in MEASURED)
+    strain, stress = (of_rods(sim, [tube], field)[0].reshape(len(rod.edges), 2, -1) for field in MEASURED)
     away = np.linalg.norm(tube.points(sim).reshape(len(rod.edges), 2, -1, 3).mean(axis=1), axis=2)
     inner = slice(1, -1)  # the ends of the rod have half a bend
     outside, inside = away[inner].argmax(axis=1), away[inner].argmin(axis=1)

@@ -43,7 +43,7 @@ def element_fields(sim) -> list[ElementFields]:
 class ColorField:
     """What can colour soft bodies: the title of its legend, and the value per element, or per node (`nodes`, of a
     simulation for every soft body). `share` is the part of the nodes that the colours resolve: peaks at clamped
-    corners, which grow with every refinement of the mesh, take the last colour.
+    corners, which grow with every refinement of the mesh, take the last colour. Rods: output/rod_fields.py.
     """
 
     title: str
@@ -104,3 +104,10 @@ def node_colors(sim, name: str) -> list[np.ndarray]:
     if not bodies:
         return []
     return [node_average(body.mesh, field.element(fields)) for body, fields in zip(bodies, element_fields(sim))]
+
+
+def last_color(name: str, soft: list[np.ndarray], others: list[np.ndarray]) -> float:
+    """The value of the field `name` at the end of the colours, from those of soft bodies and of others. What is largest
+    on a rod does not grow with refinement: all of it is resolved."""
+    found = [float(np.quantile(np.concatenate(soft), COLOR_FIELDS[name].share))] if soft else []
+    return max(found + [float(values.max()) for values in others if len(values)], default=0.0)

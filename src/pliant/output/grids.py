@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant.meshes.raw_mesh import cell_block
 from pliant.output.fields import ElementFields, element_fields
+from pliant.output.rod_fields import largest_on_surface
 from pliant.output.scene_view import triangulation
 from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
@@ -99,7 +100,7 @@ def _rigid_grid(sim, body, number: int) -> Grid | None:
 
 def _rod_grid(sim, rod, number: int) -> Grid:
     """Segments as lines; at these stretch, curvature (about both axes, and twist) [1/m], tension [N], moments and
-    torque [N m]."""
+    torque [N m], and the largest strain and von Mises stress [Pa] on their surface."""
     state = sim.rod(rod)
     start = rod.points @ rotation_matrix(rod.rotation).T + np.array(rod.position)
     return Grid(
@@ -114,6 +115,7 @@ def _rod_grid(sim, rod, number: int) -> Grid:
             "curvature": np.column_stack([state.curvature, state.twist]),
             "tension": state.tension,
             "moment": np.column_stack([state.moment, state.torque]),
+            **largest_on_surface(rod, state),
             "radius": np.full(len(rod.edges), max(rod.section.extents)),
         },
     )

@@ -8,8 +8,9 @@ from pliant.checks import file_path, instance, number, refusal
 from pliant.errors import FileError, SceneError
 from pliant.files import check_writable
 from pliant.output.film import FILM_SUFFIXES, GIF_FASTEST, Film, save_png
+from pliant.output.looks import checked_size
 from pliant.output.save import append_state, save
-from pliant.output.scene_view import SIZE, SceneView, Shot, as_camera, checked_size
+from pliant.output.scene_view import SIZE, SceneView, Shot, as_camera
 from pliant.output.vtu import PvdSeries
 from pliant.simulation import Simulation
 

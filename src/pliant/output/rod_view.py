@@ -64,17 +64,19 @@ class Tube:
             rings[:, end] = place + np.einsum("pk,mik->mpi", self.outline, _sections(state.frames, state.frames[other]))
         return np.concatenate([rings.reshape(-1, 3), state.points[self.balls]]).astype(np.float32)
 
-    def surfaces(self, points: np.ndarray) -> list[Surface]:
-        """What is drawn, at such points."""
+    def surfaces(self, points: np.ndarray, values: np.ndarray | None = None) -> list[Surface]:
+        """What is drawn, at such points; values: those of a field at the points, or None."""
         count = len(points) - len(self.balls)
         smooth = self.rod.section.kind != "rectangle"
-        drawn = [Surface(points[:count], self.triangles, self.color, smooth=smooth)]
+        rings, balls = (None, None) if values is None else np.split(values, [count])
+        drawn = [Surface(points[:count], self.triangles, self.color, rings, smooth=smooth)]
         if len(self.balls):
             ball, faces = tessellate.sphere(1.02 * max(self.rod.section.extents), 10)
             centres = points[count:]
             spread = (centres[:, None] + ball).reshape(-1, 3)
             which = (faces + len(ball) * np.arange(len(centres))[:, None, None]).reshape(-1, 3)
-            drawn.append(Surface(spread, which, self.color, smooth=True))
+            values = None if balls is None else np.repeat(balls, len(ball))
+            drawn.append(Surface(spread, which, self.color, values, smooth=True))
         return drawn
 
 

@@ -20,7 +20,7 @@ def save(sim, path: str | os.PathLike, **options) -> None:
 
     .vtu: all bodies in one file; .pvd: a file per body, and their list; .png: a picture, with the options of
     `scene_view.picture` (size, color, camera, caption, joints, contacts); .obj, .stl, .ply: the surfaces of all bodies
-    but planes, of soft ones as they are drawn; .npz: a checkpoint.
+    but planes and rods, of soft ones as `Simulation.surface` gives them; .npz: a checkpoint.
     """
     path = file_path(path)
     suffix = path.suffix.lower()
@@ -60,9 +60,15 @@ def _save_png(sim, path: Path, *, size=SIZE, **looks) -> None:
 
 
 def _save_surfaces(sim, path: Path) -> None:
-    parts = [(part.points, part.cells) for part in _some_grids(sim, path) if part.kind == "triangle"]
     plain = [body for body in sim.scene.soft_bodies if body.drawing is None]
+    sheets = {body.name for body in plain}  # these are triangles among the grids too
+    found = [part for part in _some_grids(sim, path) if part.kind == "triangle" and part.name not in sheets]
+    parts = [(part.points, part.cells) for part in found]
     parts += [(surface.points, surface.triangles) for surface in map(sim.surface, plain)]
+    if not parts:
+        raise SceneError(
+            f"{path}: there is nothing to write, the scene has no surfaces; rods are lines, in .vtu and .pvd"
+        )
     offsets = np.cumsum([0] + [len(points) for points, _ in parts])
     triangles = np.concatenate([cells + offset for (_, cells), offset in zip(parts, offsets)])
     meshes.write(path, meshes.TriMesh.trusted(np.concatenate([points for points, _ in parts]), triangles))

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.checks import choice, flag, instance, refusal, vector, whole
+from pliant.checks import choice, flag, instance
 from pliant.errors import SceneError
 from pliant.output.contact_view import ContactForces, arrow_surfaces, contact_forces, reference_force
 from pliant.output.drawing import tessellate
 from pliant.output.drawing.camera import Camera
 from pliant.output.drawing.colors import back_color
 from pliant.output.drawing.picture import Ground, Legend, Surface
-from pliant.output.fields import COLOR_FIELDS, node_colors
+from pliant.output.fields import COLOR_FIELDS, last_color, node_colors
+from pliant.output.looks import checked_size, eye_and_target
+from pliant.output.rod_fields import OF_RODS, of_rods
 from pliant.output.rod_view import Tube
 from pliant.output.skins import Skin
 from pliant.rotations import rotation_matrix
@@ -37,8 +39,10 @@ STATIC_COLOR = "#9ba3ac"
 JOINT_COLOR = "#333a42"
 # The camera sees motion up to this many sizes of the first shot beyond it: what falls for ever leaves the picture.
 REACH = 1.5
-# Share of the picture left free around the scene; the legend stands there.
+# Share of the picture left free around the scene.
 MARGIN = 0.16
+# Scenes keep clear of a legend that leaves them more than this share of the picture's width, or height.
+LEAST_LEFT = 0.3
 EYE_DIRECTION = (0.75, -1.9, 0.65)
 # Radius of the dots at joints with the world as a share of the distance to the eye; of rods as a share of that.
 DOT_SHARE = 0.006
@@ -51,7 +55,7 @@ FLAT_FACED = (shapes.Mesh, shapes.Hull)
 @dataclass(frozen=True)
 class Shot:
     """A moment: time [s], surface points (k, 3) [m] and colour values (k,) of soft bodies, poses of rigid bodies,
-    points of rods' surfaces."""
+    points of rods' surfaces and their colour values, where rods have the field."""
 
     time: float
     points: list[np.ndarray]
@@ -59,12 +63,13 @@ class Shot:
     poses: list[tuple[np.ndarray, np.ndarray]]
     tubes: list[np.ndarray] = ()
     strokes: "list[Stroke]" = ()
+    rod_values: list[np.ndarray] = ()
     contacts: ContactForces | None = None
 
 
 class SceneView:
-    """Draws the shots of one simulation; `color` is a field that colours soft bodies, or "none". joints: whether axes,
-    anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
+    """Draws the shots of one simulation; `color` is a field that colours soft bodies and rods, or "none". joints:
+    whether axes, anchors and limits of joints are drawn too; contacts: whether their forces are, as arrows."""
 
     def __init__(self, sim, color: str = "displacement", joints: bool = False, contacts: bool = False):
         self.sim, self.color = sim, choice(color, "color", (*COLOR_FIELDS, PLAIN))
@@ -86,7 +91,8 @@ class SceneView:
             values = [skin.at(field).astype(np.float32) for field, skin in zip(node_colors(sim, self.color), self.soft)]
         poses = [sim.pose(body) for body in sim.scene.rigid_bodies]
         tubes = [tube.points(sim) for tube in self.tubes]
-        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses, tubes)
+        rod_values = of_rods(sim, self.tubes, self.color)
+        shot = Shot(sim.time, [p.astype(np.float32) for p in points], values, poses, tubes, rod_values=rod_values)
         low, high = self.bounds(shot)
         strokes = joint_strokes(sim, self.joints, float(np.linalg.norm(high - low)))
         if not self.contacts:
@@ -122,13 +128,15 @@ class SceneView:
         return [np.array([point]) for joint in self.sim.scene.joints for point in _world_points(joint)]
 
     def camera(self, shots: Sequence[Shot], eye=None, target=None, size: tuple[int, int] = SIZE) -> Camera:
-        """The camera that sees all the shots; `eye` or `target` [m] overrule it."""
+        """The camera that sees all the shots, clear of the legend; `eye` or `target` [m] overrule it."""
         boxes = np.array([self.bounds(shot) for shot in shots])
         first_low, first_high = boxes[0]
         reach = REACH * float(np.linalg.norm(first_high - first_low))
         low = np.maximum(boxes[:, 0].min(axis=0), first_low - reach)
         high = np.minimum(boxes[:, 1].max(axis=0), first_high + reach)
-        chosen = Camera.framing(np.array([low, high]), EYE_DIRECTION, aspect=size[0] / size[1], margin=MARGIN)
+        kept_free = self._legend_room(shots, size) if eye is None and target is None else {}
+        look = {"aspect": size[0] / size[1], "margin": MARGIN} | kept_free
+        chosen = Camera.framing(np.array([low, high]), EYE_DIRECTION, **look)
         if eye is None and target is not None:
             eye = np.add(target, np.subtract(chosen.eye, chosen.target))
         try:
@@ -138,11 +146,24 @@ class SceneView:
 
     def limits(self, shots: Sequence[Shot]) -> tuple[float, float] | None:
         """The range of colours for all the shots: from 0 to about the largest value."""
-        if self.color == PLAIN or not self.soft:
+        if self.color == PLAIN or not (self.soft or (self.tubes and self.color in OF_RODS)):
             return None
-        share = COLOR_FIELDS[self.color].share
-        values = [np.concatenate(shot.values) for shot in shots]
-        return 0.0, max(float(np.quantile(value, share)) for value in values) or 1.0
+        return 0.0, max(last_color(self.color, shot.values, shot.rod_values) for shot in shots) or 1.0
+
+    def _legend(self, limits: tuple[float, float] | None) -> Legend | None:
+        """The legend of colours within such limits."""
+        return None if limits is None else Legend(COLOR_FIELDS[self.color].title, *limits)
+
+    def _legend_room(self, shots: Sequence[Shot], size: tuple[int, int]) -> dict[str, float]:
+        """What `Camera.framing` keeps free of the shots, so that nothing lies under their legend."""
+        from pliant.output.drawing.draw import legend_size  # fonts: what only shows surfaces, as the studio, needs none
+
+        limits = self.limits(shots)
+        if limits is None:
+            return {}
+        width, height = np.divide(legend_size(self._legend(limits), limits, size[1]), size)
+        side, share = ("right", width) if width <= height else ("top", height)
+        return {side: share} if share < 1 - LEAST_LEFT else {}
 
     def draw(
         self, shot: Shot, camera: Camera, limits, size: tuple[int, int] = SIZE, caption: str | None = None
@@ -153,17 +174,15 @@ class SceneView:
         low, high = self.bounds(shot)
         scale = float(np.linalg.norm(high - low))
         surfaces = self._soft_surfaces(shot) + self._rigid_surfaces(shot)
-        surfaces += [part for tube, points in zip(self.tubes, shot.tubes) for part in tube.surfaces(points)]
+        tubes = zip(self.tubes, shot.tubes, shot.rod_values or [None] * len(self.tubes))
+        surfaces += [part for tube, *seen in tubes for part in tube.surfaces(*seen)]
         radius = DOT_SHARE * camera.distance
         surfaces += [_dot(point[0], radius) for point in self._dots()] + self._arm_surfaces(shot, ROD_SHARE * radius)
         surfaces += _stroke_surfaces(shot.strokes, radius)
         surfaces += arrow_surfaces(shot.contacts, reference_force(self.forces), scale, ROD_SHARE * radius, camera.eye)
         ground, walls = self._planes(shot, camera, scale)
-        legend = None
-        if limits is not None:
-            legend = Legend(COLOR_FIELDS[self.color].title, limits[0], limits[1])
         caption = f"t = {shot.time:.2f} s" if caption is None else caption
-        return render(surfaces + walls, camera, size, ground=ground, legend=legend, caption=caption)
+        return render(surfaces + walls, camera, size, ground=ground, legend=self._legend(limits), caption=caption)
 
     def _soft_surfaces(self, shot: Shot) -> list[Surface]:
         surfaces = []
@@ -219,7 +238,8 @@ def picture(
 ) -> np.ndarray:
     """The simulation as it is now: an image (height, width, 3) uint8.
 
-    size: (width, height) in pixels. color: "displacement", "strain", "stress", "plastic_strain" or "none".
+    size: (width, height) in pixels. color: "displacement", "speed", "strain", "stress" (of soft bodies and rods),
+    "plastic_strain", "contact_pressure" (of soft bodies) or "none".
     camera: an output.camera.Camera; a dict, or something else, with `eye` and `target` [m] (either may be missing, or
     None); or None: sees it all.
     joints: axes, anchors and limits of joints are drawn too. contacts: the forces of contacts are, as arrows.
@@ -230,32 +250,11 @@ def picture(
     return view.draw(shot, as_camera(view, [shot], camera, size), view.limits([shot]), size, caption)
 
 
-def checked_size(size) -> tuple[int, int]:
-    """Width and height of a picture in pixels."""
-    if not isinstance(size, tuple | list) or len(size) != 2:
-        raise refusal("size", "(width, height) in pixels", size)
-    return tuple(whole(length, f"size[{k}]", 16, 8192) for k, length in enumerate(size))
-
-
 def as_camera(view: SceneView, shots: Sequence[Shot], camera, size: tuple[int, int]) -> Camera:
     """A camera as it is, one from `camera.eye` and `camera.target`, or the one that sees all the shots."""
     if isinstance(camera, Camera):
         return camera
     return view.camera(shots, *eye_and_target(camera), size)
-
-
-def eye_and_target(camera) -> tuple:
-    """Where a camera stands and looks [m], None for what is left to choose."""
-    if camera is None:
-        return None, None
-    if isinstance(camera, dict):
-        given = camera if not set(camera) - {"eye", "target"} else None
-    else:
-        given = {key: getattr(camera, key) for key in ("eye", "target") if hasattr(camera, key)} or None
-    if given is None:
-        raise refusal("camera", "something with eye and target, such as dict(eye=(x, y, z), target=(x, y, z))", camera)
-    places = (given.get(key) for key in ("eye", "target"))
-    return tuple(None if at is None else vector(at, f"camera {key}") for key, at in zip(("eye", "target"), places))
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pliant.output.fields import COLOR_FIELDS, node_colors
+from pliant.output.fields import COLOR_FIELDS, last_color, node_colors
+from pliant.output.rod_fields import OF_RODS, of_rods
 from pliant.output.rod_view import Tube
 from pliant.output.scene_view import FLAT_FACED, RIGID_COLORS, SOFT_COLORS, STATIC_COLOR, Shot, triangulation
 from pliant.output.skins import Skin
@@ -40,7 +41,7 @@ AT_REST = SimpleNamespace(rod=_as_described)
 class Moment:
     """What is seen of a simulation at a time [s]: positions (n, 3) [m] and colour values (n,) of all nodes of each soft
     body in float32, poses of rigid bodies, points of rods' surfaces, lines of joints. Of a field that rods have
-    (motions.OF_RODS), values of the points of their surfaces follow; of one that all bodies have, those of the rigid
+    (OF_RODS), values of the points of their surfaces follow; of one that all bodies have, those of the rigid
     bodies."""
 
     time: float
@@ -136,8 +137,8 @@ class SceneGeometry:
         header = {"time": sim.time, **step_numbers(sim.info), **more}
         values = self._shown_values(moment) if color != NO_COLOR else []
         if values:
-            share = COLOR_FIELDS[color].share
-            self.highest = max(self.highest, float(np.quantile(np.concatenate(moment.values), share)))
+            soft = len(self.covers)
+            self.highest = max(self.highest, last_color(color, moment.values[:soft], moment.values[soft:]))
         if color != NO_COLOR:
             header["field"] = self._field(color, bool(values))
         touching = self._touching(sim, header) if self.contacts else []
@@ -151,7 +152,7 @@ class SceneGeometry:
     def _field(self, color: str, fresh: bool) -> dict[str, Any]:
         """What the page needs to know of a field; fresh: whether the frame says values."""
         said = {"name": color, "title": COLOR_FIELDS[color].title, "high": self.highest or 1.0}
-        return said | {"fresh": fresh, "rods": color in motions.OF_RODS, "all": color in motions.ALL_BODIES}
+        return said | {"fresh": fresh, "rods": color in OF_RODS, "all": color in motions.ALL_BODIES}
 
     def _touching(self, sim, header: dict[str, Any]) -> list[np.ndarray]:
         """Points and forces (k, 6) [m, N] of contacts; their bodies are named in the header."""
@@ -170,7 +171,7 @@ class SceneGeometry:
             values = None
             if color != NO_COLOR:
                 values = [field.astype(np.float32) for field in node_colors(sim, color)]
-                values += motions.of_rods(sim, self.tubes, color) if color in motions.OF_RODS else []
+                values += of_rods(sim, self.tubes, color)
                 values += [motions.of_rigid(sim, color)] if color in motions.ALL_BODIES else []
             poses = [sim.pose(body) for body in self.scene.rigid_bodies]
             strokes = joint_strokes(sim, False, 1.0) if self.scene.joints else []
@@ -182,7 +183,12 @@ class SceneGeometry:
         """A moment as pictures and films draw it."""
         points = [skin.at(each) for skin, each in zip(self.skins, moment.positions)]
         values = moment.values and [skin.at(each) for skin, each in zip(self.skins, moment.values)]
-        return Shot(moment.time, points, values, moment.poses, moment.tubes, moment.strokes)
+        rods = self._of_rods(moment.values or [])
+        return Shot(moment.time, points, values, moment.poses, moment.tubes, moment.strokes, rods)
+
+    def _of_rods(self, values: list[np.ndarray]) -> list[np.ndarray]:
+        """Of the values of a moment those of rods."""
+        return values[len(self.skins) : len(self.skins) + len(self.tubes)]
 
     def _moved(self, moment: Moment) -> list[np.ndarray]:
         """What moves of soft bodies and rods: nodes that are needed, points of surfaces of rods."""
@@ -191,7 +197,9 @@ class SceneGeometry:
 
     def _shown_values(self, moment: Moment) -> list[np.ndarray]:
         values = moment.values or []
-        return [*(each[cover.nodes] for cover, each in zip(self.covers, values)), *values[len(self.covers) :]]
+        soft = [each[cover.nodes] for cover, each in zip(self.covers, values)]
+        rods = [each[: len(each) - len(tube.balls)] for tube, each in zip(self.tubes, self._of_rods(values))]
+        return [*soft, *rods, *values[len(self.skins) + len(self.tubes) :]]
 
     def kept(self, moment: Moment, color: str, steps: int) -> bytes:
         """The frame of a moment that was kept; steps: how many there have been till now."""

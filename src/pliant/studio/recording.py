@@ -9,7 +9,8 @@ import numpy as np
 
 from pliant.errors import SceneError
 from pliant.output.film import Film, save_png
-from pliant.output.scene_view import SceneView, eye_and_target
+from pliant.output.looks import eye_and_target
+from pliant.output.scene_view import SceneView
 from pliant.studio.geometry import NO_COLOR, Moment, SceneGeometry
 
 FRAMES_PER_SECOND = 25.0

@@ -54,10 +54,13 @@ class Camera:
         field_of_view_degrees: float = 30.0,
         aspect: float = 16 / 9,
         margin: float = 0.1,
+        right: float = 0.0,
+        top: float = 0.0,
     ) -> "Camera":
         """The camera that just sees the bounding box of `points` (n, 3) [m], standing off along `direction`.
 
-        `aspect` is width over height of the picture; `margin` is the share of it left free around the box.
+        `aspect` is width over height of the picture; `margin` is the share of it left free around the box; `right` and
+        `top`, the shares of width and height at these sides that are kept free of it.
         """
         points = np.asarray(points, dtype=float).reshape(-1, 3)
         if not len(points) or not np.isfinite(points).all():
@@ -69,14 +72,19 @@ class Camera:
         direction = np.asarray(direction, dtype=float)
         toward_eye = direction / np.linalg.norm(direction)
         axes = cls(tuple(centre + toward_eye), tuple(centre)).axes
-        slope = tan(radians(field_of_view_degrees) / 2) * (1 - margin)
-        for _ in range(4):  # stand off just far enough, then centre the projected box
-            across, upward, depth = axes @ (corners - centre).T
-            needed = np.maximum(np.abs(across) / (slope * aspect), np.abs(upward) / slope) - depth
-            eye_distance = max(float(needed.max()), 0.02 * size)
-            seen = np.stack([across, upward]) / (eye_distance + depth)
-            shift = 0.5 * eye_distance * (seen.max(axis=1) + seen.min(axis=1))
-            centre = centre + shift @ axes[:2]
+        # where the box may be seen: slopes to the left and down, to the right and up
+        slope = tan(radians(field_of_view_degrees) / 2) * np.array([aspect, 1.0])
+        least, most = -slope * (1 - margin), slope * np.minimum(1 - margin, 1 - 2 * np.array([right, top]))
+        # beside - shift is to lie between least and most times distance + depth: stand off just far enough
+        beside, depth = np.split(axes @ (corners - centre).T, [2])
+        highest, lowest = (beside - np.outer(most, depth)).max(axis=1), (beside - np.outer(least, depth)).min(axis=1)
+        eye_distance = max(float(((highest - lowest) / (most - least)).max()), 0.02 * size)
+        shift = np.zeros(2)
+        for _ in range(6):  # then leave as much room on one side as on the other
+            seen = (beside - shift[:, None]) / (eye_distance + depth)
+            shift += 0.5 * eye_distance * (seen.max(axis=1) + seen.min(axis=1) - most - least)
+            shift = np.clip(shift, highest - eye_distance * most, lowest - eye_distance * least)
+        centre = centre + shift @ axes[:2]
         return cls(
             tuple(centre + toward_eye * eye_distance),
             tuple(centre),

@@ -1,5 +1,6 @@
 """The flat parts of a picture, drawn over it with Pillow: the colour bar and the caption."""
 
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import ceil, floor, log10
 
@@ -23,30 +24,66 @@ SPELLED = str.maketrans({"×": "x", "−": "-", "–": "-", "µ": "u", "μ": "u"
 
 def draw_legend(image: np.ndarray, legend: Legend, limits: tuple[float, float]) -> np.ndarray:
     """The image (h, w, 3) uint8 with the colour bar of `legend` for fields within `limits` at the right side."""
-    scale = max(image.shape[0] / REFERENCE_HEIGHT, SMALLEST_SCALE)
-    ticks, exponent = tick_values(*limits)
-    labels = tick_labels(ticks, exponent)
-    heading = [legend.title] * bool(legend.title) + [_power_of_ten(exponent)] * bool(exponent)
-    text, line = round(14 * scale), round(20 * scale)
-    bar_width, bar_height, gap, pad = round(16 * scale), round(200 * scale), round(8 * scale), round(12 * scale)
-    columns = [bar_width + gap + _text_width(label, text) for label in labels]
-    width = max(columns + [_text_width(words, text) for words in heading]) + 2 * pad
-    heading_height = line * len(heading) + round(6 * scale) * bool(heading)
-    height = heading_height + bar_height + 2 * pad
-    left, top = image.shape[1] - width - round(16 * scale), round(16 * scale)
+    at = _LegendPlan.of(legend, limits, image.shape[0])
+    left, top = image.shape[1] - at.width - at.margin, at.margin
     picture = Image.fromarray(image)
-    pen = _panel(picture, (left, top, left + width, top + height), round(8 * scale))
-    x, y = left + pad, top + pad
-    for number, words in enumerate(heading):
-        _write(pen, (x, y + line * number + line // 2), words, text)
-    y += heading_height
-    _paste_bar(picture, legend.colormap, (x, y, bar_width, bar_height))
-    pen.rectangle((x - 1, y - 1, x + bar_width, y + bar_height), outline=INK)
-    for tick, label in zip(ticks, labels):
-        level = y + (bar_height - 1) * (1 - (tick - limits[0]) / (limits[1] - limits[0]))
-        pen.line((x + bar_width, round(level), x + bar_width + gap // 2, round(level)), fill=INK, width=1)
-        _write(pen, (x + bar_width + gap, level), label, text)
+    pen = _panel(picture, (left, top, left + at.width, top + at.height), at.gap)
+    x, y = left + at.pad, top + at.pad
+    for number, words in enumerate(at.heading):
+        _write(pen, (x, y + at.line * number + at.line // 2), words, at.text)
+    y += at.heading_height
+    _paste_bar(picture, legend.colormap, (x, y, at.bar_width, at.bar_height))
+    pen.rectangle((x - 1, y - 1, x + at.bar_width, y + at.bar_height), outline=INK)
+    for tick, label in zip(at.ticks, at.labels):
+        level = y + (at.bar_height - 1) * (1 - (tick - limits[0]) / (limits[1] - limits[0]))
+        pen.line((x + at.bar_width, round(level), x + at.bar_width + at.gap // 2, round(level)), fill=INK, width=1)
+        _write(pen, (x + at.bar_width + at.gap, level), label, at.text)
     return np.asarray(picture)
+
+
+def legend_size(legend: Legend, limits: tuple[float, float], height: int) -> tuple[int, int]:
+    """Width and height [pixels] of the upper right corner that a legend takes of a picture of such height, with as much
+    room around it as there is to the edges."""
+    at = _LegendPlan.of(legend, limits, height)
+    return at.width + 2 * at.margin, at.height + 2 * at.margin
+
+
+@dataclass(frozen=True)
+class _LegendPlan:
+    """Sizes [pixels] of the parts of a legend, and its words: tick labels and lines above the bar."""
+
+    ticks: np.ndarray
+    labels: list[str]
+    heading: list[str]
+    text: int
+    line: int
+    bar_width: int
+    bar_height: int
+    gap: int
+    pad: int
+    margin: int
+
+    @classmethod
+    def of(cls, legend: Legend, limits: tuple[float, float], height: int) -> "_LegendPlan":
+        """That of a legend in a picture of such height."""
+        scale = max(height / REFERENCE_HEIGHT, SMALLEST_SCALE)
+        ticks, exponent = tick_values(*limits)
+        heading = [legend.title] * bool(legend.title) + [_power_of_ten(exponent)] * bool(exponent)
+        lengths = [round(length * scale) for length in (14, 20, 16, 200, 8, 12, 16)]
+        return cls(ticks, tick_labels(ticks, exponent), heading, *lengths)
+
+    @property
+    def width(self) -> int:
+        columns = [self.bar_width + self.gap + _text_width(label, self.text) for label in self.labels]
+        return max(columns + [_text_width(words, self.text) for words in self.heading]) + 2 * self.pad
+
+    @property
+    def heading_height(self) -> int:
+        return self.line * len(self.heading) + (self.pad // 2) * bool(self.heading)
+
+    @property
+    def height(self) -> int:
+        return self.heading_height + self.bar_height + 2 * self.pad
 
 
 def draw_caption(image: np.ndarray, text: str) -> np.ndarray:
