@@ -28,7 +28,7 @@ def figures_scene() -> tuple[pl.Scene, list, list]:
         pl.meshes.tetrahedralize(fine, size=0.05, max_volume_error=0.1), flesh, position=(-APART, 0, 0), drawing=fine
     )
     sheet = scene.add_cloth(fine, skin, thickness=1e-3, self_contact=False)
-    wires = scene.add_rod(coarse, wire, radius=0.003, position=(APART, 0, 0), self_contact=False)
+    wires = scene.add_rod(coarse, wire, radius=0.003, position=(APART, 0, 0), collide=False)
     top = np.max(fine.points[:, 2])
     pins = [volume.pin(f"z > {top - 0.06}"), sheet.pin(f"z > {top - 0.03}")]
     points = coarse.points

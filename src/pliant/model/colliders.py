@@ -13,15 +13,16 @@ from pliant.collide.shapes import code_of, hull_points, parameters
 from pliant.collide.solids import Solids
 from pliant.collide.surface_contacts import Surfaces
 from pliant.collide.things import Things
+from pliant.errors import SceneError
 from pliant.kernels.collide import DEPTH
 from pliant.kernels.device import Device
 from pliant.kernels.shapes import BOX, CAPSULE, CONE, CYLINDER, HULL, MESH
 from pliant.meshes import TetMesh
 from pliant.model.rod_neighbours import members, neighbours
 from pliant.rotations import rotation_matrix
-from pliant.scene.rod_shapes import around_points, point_piece
+from pliant.scene.rod_shapes import around_points, bare_segments, point_piece
 from pliant.scene.scene import Scene
-from pliant.scene.shapes import Mesh
+from pliant.scene.shapes import Mesh, Plane
 
 # Size of a slender body or a plate, in parts of half its thickness, at most.
 SLENDER = 10.0
@@ -43,7 +44,30 @@ def build_colliders(device: Device, scene: Scene, node_start: np.ndarray, bodies
         loose = np.concatenate([free.any(axis=1), ~bodies["static"][meshed.mesh_body]])
         mixed = Mixed(meshed, solids, loose)
     acceleration = float(np.linalg.norm(scene.gravity))
+    _refuse_bare_segments(scene, things, rigids)
     return Colliders(things, solids, meshed, mixed, SLACK * sizes, acceleration, arms=_rod_arms(scene, rigids))
+
+
+def _refuse_bare_segments(scene: Scene, things: Things, rigids: list) -> None:
+    """Refuse rods with segments that only planes meet wherever there is more that may touch them."""
+    first = len(scene.soft_bodies)
+    for rod in (rod for rod in scene.rods if rod.collide):
+        bare = bare_segments(rod, around_points(rod))
+        if not len(bare):
+            continue
+        own = {id(point) for point in rod}
+        others = [
+            first + i for i, body in enumerate(rigids) if not isinstance(body.shape, Plane) and id(body) not in own
+        ]
+        others = np.array([*range(first), *others], np.int64)
+        point = np.full(len(others), first + next(i for i, body in enumerate(rigids) if body is rod[0]))
+        if rod.self_contact or things.may_touch(point, others).any():
+            i, j = rod.edges[bare[0]].tolist()
+            raise SceneError(
+                f"rod {rod.name!r}: {len(bare)} segments lie between two points where several meet, the first between "
+                f"points {i} and {j}; these touch with balls, and such a segment with planes alone. Take segments=2 or "
+                f"more, or let the rod touch planes alone (self_contact=False, group and mask), or nothing (collide=False)"
+            )
 
 
 def _rod_arms(scene: Scene, rigids: list) -> RodArms | None:

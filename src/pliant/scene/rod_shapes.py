@@ -236,17 +236,9 @@ def _point_shape(rod, point: int, around: Around) -> tuple:
     return _solid(rod.section, 2.0 * piece.half), piece.frame, piece.place
 
 
-def refuse_holes(rod, around: Around) -> None:
-    """Refuse segments between two balls, with which nothing would touch."""
-    wide = 2 * max(rod.section.extents)
-    bare = np.flatnonzero(around.ball[rod.edges].all(axis=1) & (rod.lengths > wide))
-    if len(bare):
-        i, j = rod.edges[bare[0]].tolist()
-        raise SceneError(
-            f"rod {rod.name!r}: {len(bare)} segments lie between two points where several meet, the first between "
-            f"points {i} and {j}; these touch with balls, and such a segment with nothing. Take segments=2 or more, or "
-            f"collide=False"
-        )
+def bare_segments(rod, around: Around) -> np.ndarray:
+    """The segments (k,) between two balls that do not touch each other, with which only planes meet all there is."""
+    return np.flatnonzero(around.ball[rod.edges].all(axis=1) & (rod.lengths > 2 * max(rod.section.extents)))
 
 
 def warn_of_kinks(rod, around: Around) -> None:

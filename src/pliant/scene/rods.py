@@ -16,7 +16,6 @@ from pliant.scene.rod_shapes import (
     around_points,
     edge_frames,
     point_shapes,
-    refuse_holes,
     split_edges,
     straight_ends,
     warn_of_kinks,
@@ -146,7 +145,6 @@ class Rod(Placement):
         contact = {key: getattr(self, key) for key in ("friction", "restitution", "collide", "group", "mask")}
         around = around_points(self)
         if self.collide:
-            refuse_holes(self, around)
             warn_of_kinks(self, around)
         for i, (shape, frame, here) in enumerate(point_shapes(self, around)):
             inertia, mass = self._inertia(around.segments[i], frame)
