@@ -66,7 +66,7 @@ def _refuse_bare_segments(scene: Scene, things: Things, rigids: list) -> None:
             raise SceneError(
                 f"rod {rod.name!r}: {len(bare)} segments lie between two points where several meet, the first between "
                 f"points {i} and {j}; these touch with balls, and such a segment with planes alone. Take segments=2 or "
-                f"more, or let the rod touch planes alone (self_contact=False, group and mask), or nothing (collide=False)"
+                f"more, or let the rod touch planes alone (self_contact=False, group, mask) or nothing (collide=False)"
             )
 
 
