@@ -94,6 +94,8 @@ class Loading:
 
     share, steps, iterations = 0.0, 0, 0
     """The part of the load that acts; steps tried and iterations taken so far."""
+    loaded = False
+    """Whether a part of the load is in balance."""
     clear = True
     """Whether nothing passes through anything on the way of the last step."""
 
@@ -126,7 +128,7 @@ class Loading:
                     ) from None
                 self.sim.state, self.length, share = before, length, 0.5 * share
                 continue
-            done, successes = target, successes + 1
+            done, self.loaded, successes = target, True, successes + 1
             if halvings and successes == SUCCESSES:
                 share, halvings, successes = 2.0 * share, halvings - 1, 0
         self._rest()
@@ -140,7 +142,7 @@ class Loading:
             try:
                 return self._leap(model)
             except (SolverError, *NO_NUMBERS):
-                if model.pressures:  # beyond its limit point a balloon grows without end, however short the steps
+                if model.pressures and self.loaded:  # what is slack at first resists pressures once it bulges
                     raise
                 sim.state, self.length = before, length
         return self._creep(model)
@@ -178,6 +180,9 @@ class Loading:
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > self.largest_turn or not (sim.info.converged and self.clear):
                 h *= 0.25
+                if self.long and model.pressures and gone > 0.0:
+                    # beyond its limit point a balloon grows without end, however short the steps
+                    raise SolverError("iterations do not converge on the way")
                 if h < SHORTEST_STEP:
                     ends = "iterations do not converge" if self.clear else "surfaces pass through each other"
                     raise SolverError(f"{ends}, however short their way")
