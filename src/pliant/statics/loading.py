@@ -34,6 +34,8 @@ from pliant.stepping.step import pose
 
 # The solver of an equilibrium for which none is named.
 STATIC_SOLVER = Newton(tolerance=1e-6, max_iterations=200)
+# The least number of its iterations, by the second of which it is known what the first has left.
+LEAST_ITERATIONS = 2
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
@@ -72,6 +74,12 @@ def equilibrium(
     solver = STATIC_SOLVER if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
+    most = "outer" if isinstance(solver, Mixed) else "max_iterations"
+    if getattr(solver, most) < LEAST_ITERATIONS:
+        raise SolverError(
+            f"equilibrium needs pliant.{type(solver).__name__} with {most} from {LEAST_ITERATIONS} on, for what one "
+            f"iteration leaves is not known, got {most}={getattr(solver, most)}"
+        )
     time = number(time, "time")
     if not isinstance(load_steps, int) or isinstance(load_steps, bool) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
