@@ -111,3 +111,21 @@ def test_pressure_beyond_the_limit_point_is_no_equilibrium():
     assert below < at and np.interp(below, stretch, suction) == pytest.approx(0.98 * most, rel=1e-6)
     with pytest.raises(pl.SolverError, match="no equilibrium found beyond"):
         grow(1.05 * most)
+
+
+@pytest.mark.parametrize("pressure", [-0.1, -100.0])
+def test_flat_membranes_bulge_in_one_load_step(pressure):
+    """Flat, nothing but inertia resists a pressure, and a long step throws the sheet away; bulged, its tension does.
+    For any pressure the same: the height grows as its third root, for what is small beside the radius."""
+    height = []
+    for share in (1.0, 0.125):
+        scene = pl.Scene(gravity=(0, 0, 0))
+        material = pl.Material.stvk(1e6, 0.3, 1000)
+        sheet = scene.add_cloth(pl.meshes.disk(1, 10), material, 1e-3, bend_stiffness=0, collide=False)
+        sheet.pin(np.linalg.norm(sheet.nodes.positions, axis=1) > 1 - 1e-6)
+        sheet.pressure("all", share * pressure)
+        sim = scene.equilibrium(threads=1)
+        assert sim.info.converged
+        height.append(np.abs(sim.positions(sheet)[:, 2]).max())
+    # by the square of the slope beside one, over which the law stiffens
+    assert height[0] / height[1] == pytest.approx(2.0, abs=height[0] ** 2)

@@ -239,6 +239,16 @@ def test_plastic_strain_stops_at_its_maximum():
     assert 0.02 < size.max() <= 0.03 * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("solver", [pl.Newton(), pl.Bounded(), pl.Explicit()])
+def test_plastic_strains_that_would_flatten_elements_are_refused(solver):
+    """By all that take the energy of an element for that of its shape without them, (1 + plastic strain)^-1 of it."""
+    scene = pl.Scene()
+    flow = pl.Plasticity(yield_strain=0.01, creep=10.0, max_strain=1.0)
+    scene.add_soft(CUBE, pl.Material.corotated(1e5, 0.0, 1000, plasticity=flow))
+    with pytest.raises(pl.SceneError, match=f"pliant.{type(solver).__name__} needs a plasticity max_strain below 1"):
+        scene.simulate(dt=0.001, solver=solver)
+
+
 # Repeatability and agreement
 
 

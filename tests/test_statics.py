@@ -1,6 +1,7 @@
 """Equilibrium: closed forms, loads, joints, contacts, and what is refused."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,6 +158,19 @@ def test_a_loose_body_is_named():
         scene.equilibrium(load_steps=0)
     with pytest.raises(pl.SolverError, match=r"equilibrium needs pliant.Newton"):
         scene.equilibrium(solver=pl.Dual())
+
+
+@pytest.mark.parametrize("solver", [pl.Newton(max_iterations=1), pl.Mixed(outer=1, inner=10)])
+def test_solvers_of_one_iteration_are_refused_by_name(solver):
+    """What one leaves only the next one tells: none of their steps, however short, would ever count as converged."""
+    scene = pl.Scene()
+    body = scene.add_soft(pl.meshes.box((1, 0.2, 0.2), (4, 1, 1)), pl.Material.neohookean(1e6, 0.3, 1000))
+    body.pin("x < 0.01")
+    most = "outer" if isinstance(solver, pl.Mixed) else "max_iterations"
+    with pytest.raises(pl.SolverError, match=rf"pliant.{type(solver).__name__} with {most} from 2 on, .*{most}=1"):
+        scene.equilibrium(solver=solver)
+    again = scene.equilibrium(solver=replace(solver, **{most: 2}))
+    assert again.positions(body) == pytest.approx(scene.equilibrium().positions(body), abs=1e-5)
 
 
 def test_bodies_that_fall_without_end_are_named():

@@ -24,7 +24,6 @@ class PointExpansion:
         self.frames, self.turned = np.empty((count, 21, LANES)), np.empty((count, 21, LANES))
         self.energy, self.misfit, self.ages = np.zeros(count), np.zeros(count), np.zeros(count)
         self.stated = np.zeros_like(self.stretch)  # the stretches whose stiffness `terms` last gave
-        self.multiplier = None  # l (points, 9, LANES) times volume of a system that has it among its unknowns
         self.squares = (own.gradients**2).sum(axis=1)
         self.assembled = Assembled(np.zeros((count, 9, LANES)), np.zeros((count, 3, LANES)), np.zeros_like(own.volume))
 
@@ -94,11 +93,9 @@ class PointExpansion:
         if alpha is None:
             self.kernels.nearest_rotations(f, self.rotation)
         else:
-            l = self.multiplier
-            if l is None:  # that of the quadratic with the rotations so far
-                self.kernels.quadratic_points(f, *there, self.rotation, self.stress, space.energy)
-                l = self.stress
-            self.kernels.procrustes(f, l, self.stretch, alpha, self.rotation)
+            # l is that of the quadratic with the rotations so far
+            self.kernels.quadratic_points(f, *there, self.rotation, self.stress, space.energy)
+            self.kernels.procrustes(f, self.stress, self.stretch, alpha, self.rotation)
         self.kernels.ages(self.rotation, self.moduli, self.assembled, self.ages)
         self.evaluate(x, gradients, space, slots)
 

@@ -19,7 +19,8 @@ class Plasticity:
     """Creep plasticity (BV algorithm 1).
 
     Beyond `yield_strain` the strain creeps at `creep` per second up to `max_strain`.
-    Strains are norms of the six strain components with engineering shear; `creep` is in 1/s.
+    Strains are norms of the six strain components with engineering shear; `creep` is in 1/s. Newton, Bounded and
+    Explicit need a `max_strain` below 1.
     """
 
     yield_strain: float

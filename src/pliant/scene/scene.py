@@ -246,8 +246,10 @@ class Scene(Sealed):
         solver: Newton or Mixed; None is Newton(tolerance=1e-6, max_iterations=200), closer than Newton() is, whose
         tolerance, 1e-2 of what a load step moves, is meant for steps in time. Iterations that do not converge begin
         anew from where they were, in short steps as of something with inertia that loses its speed; with fewer than it
-        takes that is slower, and no less true. The simulation goes on with this solver; an integrator, of which statics
-        have none, is that of the steps it takes then. progress: show how far it is; None: in a terminal.
+        takes that is slower, and no less true, but with very few of them, as of slender things, may not get there. One
+        alone (max_iterations=1, outer=1) is refused: what it leaves is not known. The simulation goes on with this
+        solver; an integrator, of which statics have none, is that of the steps it takes then. progress: show how far it
+        is; None: in a terminal.
         """
         from pliant.statics.loading import equilibrium  # as above
 

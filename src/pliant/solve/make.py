@@ -51,9 +51,11 @@ def check_solver(options, model) -> None:
     if not isinstance(options, Newton | Mixed):
         _refuse_torques(options, model)
     _refuse_rods(options, model)
+    if isinstance(options, Newton | Bounded | Explicit):
+        _refuse_flow(options, model)
     if isinstance(options, Newton):
-        _refuse_flow(model)
-    elif isinstance(options, Bounded):
+        return
+    if isinstance(options, Bounded):
         refuse_beyond_bounded(model)
     elif isinstance(options, Mixed):
         _refuse_beyond_mixed(options, model)
@@ -144,12 +146,13 @@ def _first_body(model, own) -> str:
     return model.soft_names[own.parts[0].body]
 
 
-def _refuse_flow(model) -> None:
-    """A plastic strain of 1 would flatten an element."""
+def _refuse_flow(options, model) -> None:
+    """A plastic strain of 1 would flatten an element whose energy is that of its shape without it."""
     for own in model.elements.volumes:
         finite = own.max_strain[np.isfinite(own.yield_strain) & (own.volume > 0)]
         if np.any(finite >= 1):
-            raise SceneError(f"pliant.Newton needs a plasticity max_strain below 1, got {finite.max():g}")
+            name = type(options).__name__
+            raise SceneError(f"pliant.{name} needs a plasticity max_strain below 1, got {finite.max():g}")
 
 
 def _refuse_beyond_mixed(options: Mixed, model) -> None:

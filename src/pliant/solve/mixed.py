@@ -100,19 +100,19 @@ class MixedSolver(NewtonSolver):
             self.kkt = self.kkt and KktSystem(problem.model, self.elements, self.system.free)
         return super()._potential(problem)
 
-    def _law_forces(self, problem: Problem, solution: Solution) -> np.ndarray:
-        """What elements pull at nodes with (n, 3) [N] by the law itself, not by its expansion; `stored` is their energy
-        there."""
-        ends = problem.state.x + problem.h * solution.u[: problem.model.node_count]
+    def _law_forces(self, potential: Increment, solution: Solution) -> np.ndarray:
+        """What elements, by the law itself and not by its expansion, and changes of pressures pull at nodes with (n, 3)
+        [N]; `stored` is the elements' energy there."""
+        problem, ends = potential.problem, self._ends(potential, solution.u)
         if self.settled is not None and np.array_equal(self.settled, ends):
             found = self.elements.settled_forces(ends)
             self.stored = self.elements.settled_energy
-            return found
+            return potential.with_pressures(found, solution.u)
         if self.law is None or self.law.elements is not problem.model.elements:
             self.law = ElementPotential(problem.model.elements, problem.model.node_count)
         found = implicit_forces(self.law, problem, solution)
         self.stored = self.law.energy
-        return found
+        return potential.with_pressures(found, solution.u)
 
     def _expand(self, potential: Increment, stretch: np.ndarray | None) -> None:
         """Start from stretches (point groups, 9, LANES), or from those that there are. Those that had settled do so
@@ -171,7 +171,7 @@ class MixedSolver(NewtonSolver):
         solution = self._solution(problem, potential, u, info)
         if self.elements.alternates:
             measured = not np.isnan(info.imbalance)
-            solution.internal = None if measured else self._law_forces(problem, solution)
+            solution.internal = None if measured else self._law_forces(potential, solution)
             info.energy = self.stored
         stretch = self.elements.stretches()
         solution.memory = {"stretch": stretch, "change": u - problem.prediction.u}
@@ -317,7 +317,7 @@ class MixedSolver(NewtonSolver):
             return small and self.met
         solution = potential.solution(u, info)
         if self.elements.alternates:
-            solution.internal = self._law_forces(potential.problem, solution)
+            solution.internal = self._law_forces(potential, solution)
         info.imbalance = residual(potential.problem, solution, "implicit")
         return info.imbalance <= (LARGEST_IMBALANCE if small else self.mixed.tolerance)
 

@@ -8,7 +8,8 @@ system of theory section 6 is
 Its preconditioner has 1/mu in place of C. Once the first row holds it holds in every iteration, and what is iterated is
 (C + h^2 J M^-1 J^T) l, with the inverse of (1/mu + h^2 J M^-1 J^T) by the factors of M + h^2 J^T mu J, which couples no
 two axes. K acts in the three directions of turns, of which H says nothing. (T has 1e-6 in all nine: then stiff bodies
-are as soft as that, and others hardly turn.)
+are as soft as that, and others hardly turn.) What l has in these is of K, not of the law, so that rotations by T's rule
+follow the stress of the quadratic instead.
 """
 
 import numpy as np
@@ -86,8 +87,6 @@ class KktSystem:
             z = self._precondition(r)
             new = self._dot(r, z)
             p, rz, iterations = z + new / rz * p, new, iterations + 1
-        for own, there in self.parts:
-            there.multiplier = l[own.points]
         return loose - h * self._forces(l) / self.mass, iterations
 
     def _dot(self, a: np.ndarray, b: np.ndarray) -> float:

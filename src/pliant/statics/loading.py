@@ -34,6 +34,8 @@ from pliant.stepping.step import pose
 
 # The solver of an equilibrium for which none is named.
 STATIC_SOLVER = Newton(tolerance=1e-6, max_iterations=200)
+# The least number of its iterations, by the second of which it is known what the first has left.
+LEAST_ITERATIONS = 2
 # Work up to which a static system is factorised: without inertia slender bodies are too much for float32 iterations.
 STATIC_DIRECT_WORK = 1e7
 # Length of a static step against the time in which a node answers the stiffness around it.
@@ -72,6 +74,12 @@ def equilibrium(
     solver = STATIC_SOLVER if solver is None else solver
     if not isinstance(solver, Newton | Mixed):
         raise SolverError(f"equilibrium needs pliant.Newton(...) or pliant.Mixed(...), got {solver!r}")
+    most = "outer" if isinstance(solver, Mixed) else "max_iterations"
+    if getattr(solver, most) < LEAST_ITERATIONS:
+        raise SolverError(
+            f"equilibrium needs pliant.{type(solver).__name__} with {most} from {LEAST_ITERATIONS} on, for what one "
+            f"iteration leaves is not known, got {most}={getattr(solver, most)}"
+        )
     time = number(time, "time")
     if not isinstance(load_steps, int) or isinstance(load_steps, bool) or load_steps < 1:
         raise SolverError(f"load_steps must be a whole number from 1 on, got {load_steps!r}")
@@ -94,6 +102,8 @@ class Loading:
 
     share, steps, iterations = 0.0, 0, 0
     """The part of the load that acts; steps tried and iterations taken so far."""
+    loaded = False
+    """Whether a part of the load is in balance."""
     clear = True
     """Whether nothing passes through anything on the way of the last step."""
 
@@ -126,7 +136,7 @@ class Loading:
                     ) from None
                 self.sim.state, self.length, share = before, length, 0.5 * share
                 continue
-            done, successes = target, successes + 1
+            done, self.loaded, successes = target, True, successes + 1
             if halvings and successes == SUCCESSES:
                 share, halvings, successes = 2.0 * share, halvings - 1, 0
         self._rest()
@@ -140,7 +150,7 @@ class Loading:
             try:
                 return self._leap(model)
             except (SolverError, *NO_NUMBERS):
-                if model.pressures:  # beyond its limit point a balloon grows without end, however short the steps
+                if model.pressures and self.loaded:  # what is slack at first resists pressures once it bulges
                     raise
                 sim.state, self.length = before, length
         return self._creep(model)
@@ -178,6 +188,9 @@ class Loading:
             turn = h * float(np.abs(state.body_angular_velocity).max(initial=0.0))
             if turn > self.largest_turn or not (sim.info.converged and self.clear):
                 h *= 0.25
+                if self.long and model.pressures and gone > 0.0:
+                    # beyond its limit point a balloon grows without end, however short the steps
+                    raise SolverError("iterations do not converge on the way")
                 if h < SHORTEST_STEP:
                     ends = "iterations do not converge" if self.clear else "surfaces pass through each other"
                     raise SolverError(f"{ends}, however short their way")

@@ -47,14 +47,17 @@ class FollowingPressure:
 
 def solve_following(system, following: FollowingPressure, b: np.ndarray, tolerance: float) -> tuple[np.ndarray, int]:
     """Solves (A - G) d = b with the system's A and the pressures' stiffness G, which is not symmetric: flexible GMRES
-    with A^-1 as preconditioner. Returns d (triples, 3) and the iterations of the solves with A."""
-    size = float(np.sqrt(np.sum(b * b)))
-    basis, answers, iterations = [b / max(size, 1e-300)], [], 0
+    with A^-1 as preconditioner. Returns d (triples, 3) and the iterations of the solves with A; zero, after none of
+    them, where b is beyond all bounds."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(np.sqrt(np.sum(b * b)))
+    if not np.isfinite(size):
+        return np.zeros_like(b), 0
+    basis, answers, weights, iterations = [b / max(size, 1e-300)], [], [], 0
     hessenberg = np.zeros((MOST_VECTORS + 1, MOST_VECTORS))
     n = len(following.x)
     for k in range(MOST_VECTORS):
         answer, products = system.roughly_solve(basis[k], INNER)
-        answers.append(answer)
         iterations += products
         w = system.product(answer)
         w[:n] -= system.free[:n] * following.stiffness_product(answer[:n])
@@ -62,6 +65,9 @@ def solve_following(system, following: FollowingPressure, b: np.ndarray, toleran
             hessenberg[j, k] = float(np.sum(vector * w))
             w -= hessenberg[j, k] * vector
         hessenberg[k + 1, k] = float(np.sqrt(np.sum(w * w)))
+        if not np.isfinite(hessenberg[: k + 2, k]).all():
+            break
+        answers.append(answer)
         part = hessenberg[: k + 2, : k + 1]
         goal = np.zeros(k + 2)
         goal[0] = size
@@ -70,4 +76,4 @@ def solve_following(system, following: FollowingPressure, b: np.ndarray, toleran
         if left <= tolerance * size or hessenberg[k + 1, k] <= 1e-14:
             break
         basis.append(w / hessenberg[k + 1, k])
-    return sum(weight * answer for weight, answer in zip(weights, answers)), iterations
+    return sum((weight * answer for weight, answer in zip(weights, answers)), np.zeros_like(b)), iterations

@@ -236,9 +236,13 @@ class Increment:
     def internal_forces(self, u: np.ndarray) -> np.ndarray:
         """Forces (n, 3) [N] of elements and of what pressures change, with the sign of a gradient, at u, where they
         were evaluated last."""
+        return self.with_pressures(self.elastic, u)
+
+    def with_pressures(self, elastic: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Forces (count, 3) [N] of elements and of what pressures change at u, with the sign of a gradient."""
         if not self.following:
-            return self.elastic
-        found, n = self.elastic.copy(), self.model.node_count
+            return elastic
+        found, n = elastic.copy(), self.model.node_count
         found[:n] += self.following.evaluate(u[:n])[1] / self.h
         return found
 

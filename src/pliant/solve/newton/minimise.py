@@ -20,6 +20,9 @@ from pliant.solve.newton.trend import Trend
 
 # Trials of a line search.
 MOST_TRIALS = 30
+# How many times further than its slope says a potential may fall with following pressures, which have none: far from
+# the last iterate what their work is taken for falls without bounds.
+BELIEVED = 10.0
 # Least length of a step after which iterations may end, unless there is hardly anything left to correct.
 WHOLE = 0.25
 # How often contacts are looked for where a step leads; one that has not found its own by then is too long, and so is
@@ -298,21 +301,22 @@ def line_search(potential: Increment, system, point: Point, found: Direction) ->
 
     Halving finds the first; where the potential rises steeply at the end of a step, the zero of the slope between is
     taken instead, which is near the lowest point (the potential of contacts has kinks). Following pressures have no
-    potential: with them it also counts when the gradient's size is halved.
+    potential: with them it also counts when the gradient's size is halved, and a fall that is too deep does not.
     """
     slope, best, factor = found.slope, None, potential.longest(found.direction)
     allowance = 100 * ROUNDING * (abs(point.value) + abs(slope)) + potential.blur
+    floor = point.value - BELIEVED * abs(slope) - allowance if potential.following else -np.inf
     trial = potential.along(point.u, factor * found.direction)
     new = Point(trial, *potential.evaluate(trial))
     if potential.elements.elements.on_bodies and slope < 0.0:
         bent, short = back_to_length(potential, system, point, new, found, factor, allowance)
-        if bent is not None:
+        if bent is not None and bent[1] >= floor:
             return Point(*bent), short
         new = Point(trial, *potential.evaluate(trial))
     elif potential.row_potential.joints.slices and slope < 0.0:
         again = partial(assemble, potential, system, False)
         bent, short = bent_back(potential, system, point, new, found, allowance, again)
-        if bent is not None:
+        if bent is not None and bent.value >= floor:
             return bent, short
         new = Point(trial, *potential.evaluate(trial))
     for attempt in range(MOST_TRIALS):
@@ -322,7 +326,8 @@ def line_search(potential: Increment, system, point: Point, found: Direction) ->
         finite = np.isfinite(new.value)
         if potential.following and finite and system.local_norm(system.free * new.gradient) <= 0.5 * found.size:
             return new, factor
-        if finite and slope < 0.0 and new.value <= point.value + SUFFICIENT * factor * slope + allowance:
+        falls = finite and slope < 0.0 and new.value >= floor
+        if falls and new.value <= point.value + SUFFICIENT * factor * slope + allowance:
             end = float(system.dot(system.free * new.gradient, found.direction))
             if best is not None and new.value > best[0].value:
                 break
