@@ -56,28 +56,6 @@ def drop_repeated(elements: np.ndarray, name: str) -> np.ndarray:
     return drop_elements(elements, repeats_node(elements), name)
 
 
-def orient_surface(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Flip triangles so that neighbours agree, and so that closed pieces point outward.
-
-    A closed piece inside another is a cavity and points inward, away from the solid. Open pieces keep the
-    orientation of most of their triangles.
-    """
-    piece, flipped = consistent_orientation(triangles, len(points))
-    oriented = np.where(flipped[:, None], triangles[:, ::-1], triangles)
-    pieces = [np.flatnonzero(piece == number) for number in range(piece.max() + 1)]
-    closed = [is_closed(oriented[members], len(points)) for members in pieces]
-    for number, members in enumerate(pieces):
-        if closed[number]:
-            others = [oriented[pieces[i]] for i in range(len(pieces)) if i != number and closed[i]]
-            depth = sum(encloses(points, other, points[oriented[members[0], 0]]) for other in others)
-            wrong = signed_volume(points, oriented[members]) * (-1) ** depth < 0
-        else:
-            wrong = flipped[members].mean() > 0.5
-        if wrong:
-            oriented[members] = oriented[members, ::-1]
-    return oriented
-
-
 def consistent_orientation(triangles: np.ndarray, point_count: int) -> tuple[np.ndarray, np.ndarray]:
     """Piece number (m,) of each triangle and the mask (m,) of flips that make each piece consistent.
 
@@ -125,16 +103,3 @@ def signed_volume(points: np.ndarray, triangles: np.ndarray) -> float:
     """Volume [m^3] inside closed triangles; negative when they point inward."""
     a, b, c = (points[triangles] - points[triangles[0, 0]]).transpose(1, 0, 2)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
-
-
-def encloses(points: np.ndarray, triangles: np.ndarray, point: np.ndarray) -> bool:
-    """Whether closed triangles wind around a point.
-
-    The solid angle of a triangle is 2 atan2(a . (b x c), |a||b||c| + ...), van Oosterom and Strackee 1983, eq. 8.
-    """
-    a, b, c = (points[triangles] - point).transpose(1, 0, 2)
-    la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
-    numerator = np.einsum("ij,ij->i", a, np.cross(b, c))
-    dot_ab, dot_bc, dot_ca = ((p * q).sum(axis=1) for p, q in ((a, b), (b, c), (c, a)))
-    angle = 2 * np.arctan2(numerator, la * lb * lc + dot_ab * lc + dot_bc * la + dot_ca * lb)
-    return abs(angle.sum()) > 2 * np.pi
