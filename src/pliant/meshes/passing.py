@@ -28,11 +28,13 @@ WAYS = ((1, 1), (0, 0), (0, 1), (1, 0))
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """Edges (k, 2) that pass through triangles, the indices (k,) of these, and the pieces (k, 2) of both."""
+    """Edges (k, 2) that pass through triangles, the indices (k,) of these, the pieces (k, 2) of both, and pairs of
+    pieces (j, 2), the lower first, that pass through each other or touch."""
 
     edges: np.ndarray
     triangles: np.ndarray
     pieces: np.ndarray
+    touching: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,8 @@ def passages(points: np.ndarray, triangles: np.ndarray) -> Passages:
     edges = topology.unique_edges(triangles, topology.TRIANGLE_EDGES, len(points)).astype(np.int64)
     met, _ = meetings(points, edges, triangles)
     if not len(met):
-        return Passages(np.empty((0, 2), np.int64), np.empty(0, np.int64), np.empty((0, 2), np.int64))
+        pairs = np.empty((0, 2), np.int64)
+        return Passages(pairs, pairs[:, 0], pairs, pairs)
     near = np.zeros(len(points), bool)
     near[edges[met[:, 0]]] = True
     near[triangles[met[:, 1]]] = True
@@ -98,24 +101,33 @@ def _normals(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _that_stay(moved: _Moved) -> Passages:
-    """What passes through each other in whatever way its pieces move."""
-    count = len(moved.node)
-    edges = topology.unique_edges(moved.triangles, topology.TRIANGLE_EDGES, count).astype(np.int64)
-    pairs = overlaps(*(moved.points[np.concatenate([of, of + count], axis=1)] for of in (edges, moved.triangles)))
-    ends, corners = moved.node[edges[pairs[:, 0]]], moved.node[moved.triangles[pairs[:, 1]]]
-    pairs = np.ascontiguousarray(pairs[~(ends[:, :, None] == corners[:, None]).any(axis=(1, 2))])
+    """What passes through each other in whatever way its pieces move, and pieces that do in some way."""
+    edges = topology.unique_edges(moved.triangles, topology.TRIANGLE_EDGES, len(moved.node)).astype(np.int64)
+    pairs = _strangers(moved, edges)
     pieces = np.column_stack([moved.piece[edges[pairs[:, 0], 0]], moved.piece[moved.triangles[pairs[:, 1], 0]]])
     together, group = np.unique(np.sort(pieces, axis=1), axis=0, return_inverse=True)
-    stays, first, group = np.ones(len(together), bool), None, group.reshape(-1)
-    for first_way, second_way in WAYS:
-        swapped = pieces[:, 0] > pieces[:, 1]
-        crossing = np.zeros(len(pairs), bool)
-        for which, one, other in ((~swapped, first_way, second_way), (swapped, second_way, first_way)):
-            shifted = edges + one * count, moved.triangles + other * count
-            crossing[which] = answers(pairs[which], moved.points, *shifted) == CROSSING
-        first = crossing if first is None else first
-        same = (together[:, 0] == together[:, 1]) & (first_way != second_way)  # one piece moves one way
-        stays &= same | (np.bincount(group[crossing], minlength=len(together)) > 0)
-    found = first & stays[group]
-    found_edges = moved.node[edges[pairs[found, 0]]]
-    return Passages(found_edges, moved.indices[pairs[found, 1]], pieces[found])
+    group, single = group.reshape(-1), together[:, 0] == together[:, 1]
+    crossing = [_crossing(moved, edges, pairs, pieces, ways) for ways in WAYS]
+    seen = np.array([np.bincount(group[found], minlength=len(together)) > 0 for found in crossing])
+    always = np.all([met | (single & (one != other)) for met, (one, other) in zip(seen, WAYS)], axis=0)
+    found = crossing[0] & always[group]
+    indices = moved.indices[pairs[found, 1]]
+    return Passages(moved.node[edges[pairs[found, 0]]], indices, pieces[found], together[seen.any(axis=0) & ~single])
+
+
+def _strangers(moved: _Moved, edges: np.ndarray) -> np.ndarray:
+    """Pairs (k, 2) of edges and triangles that may meet on their way, without a common node."""
+    count = len(moved.node)
+    pairs = overlaps(*(moved.points[np.concatenate([of, of + count], axis=1)] for of in (edges, moved.triangles)))
+    ends, corners = moved.node[edges[pairs[:, 0]]], moved.node[moved.triangles[pairs[:, 1]]]
+    return np.ascontiguousarray(pairs[~(ends[:, :, None] == corners[:, None]).any(axis=(1, 2))])
+
+
+def _crossing(moved: _Moved, edges: np.ndarray, pairs: np.ndarray, pieces: np.ndarray, ways: tuple) -> np.ndarray:
+    """Which pairs cross when the piece with the lower number moves the first way, the other the second."""
+    count, crossing = len(moved.node), np.zeros(len(pairs), bool)
+    swapped = pieces[:, 0] > pieces[:, 1]
+    for which, one, other in ((~swapped, *ways), (swapped, *ways[::-1])):
+        shifted = edges + one * count, moved.triangles + other * count
+        crossing[which] = answers(pairs[which], moved.points, *shifted) == CROSSING
+    return crossing

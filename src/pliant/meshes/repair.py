@@ -12,14 +12,19 @@ MERGE_TOLERANCE = 1e-9
 Sets = dict[str, np.ndarray]
 
 
-def merge_points(points: np.ndarray, elements: np.ndarray, sets: Sets) -> tuple[np.ndarray, np.ndarray, Sets]:
-    """Merge coincident points into the first of each group; the others stay behind unused."""
+def merge_points(
+    points: np.ndarray, elements: np.ndarray, sets: Sets, apart: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, Sets]:
+    """Merge coincident points into the first of each group; the others stay behind unused. Points with different
+    numbers in `apart` (n,) are not merged."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
     diagonal = np.linalg.norm(np.ptp(points, axis=0))
     pairs = cKDTree(points).query_pairs(MERGE_TOLERANCE * diagonal, output_type="ndarray")
+    if apart is not None:
+        pairs = pairs[apart[pairs[:, 0]] == apart[pairs[:, 1]]]
     if len(pairs) == 0:
         return points, elements, sets
     count = len(points)
@@ -97,6 +102,19 @@ def is_closed(triangles: np.ndarray, point_count: int) -> bool:
     """Whether every edge belongs to two triangles that run through it in opposite directions."""
     _, counts, balance = topology.edge_balance(triangles, point_count)
     return bool((counts == 2).all() and (balance == 0).all())
+
+
+def closed_parts(triangles: np.ndarray, point_count: int) -> np.ndarray:
+    """A number (n,) for each point: one of its own for each set of triangles that hang together by points and whose
+    edges all have two triangles, -1 for all others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges, counts, _ = topology.edge_balance(triangles, point_count)
+    graph = coo_array((np.ones(len(edges), np.int8), tuple(edges.T)), shape=(point_count, point_count))
+    _, part = connected_components(graph, directed=False)
+    open_parts = np.unique(part[edges[counts != 2]])
+    return np.where(np.isin(part, open_parts), -1, part)
 
 
 def signed_volume(points: np.ndarray, triangles: np.ndarray) -> float:

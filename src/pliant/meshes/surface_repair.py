@@ -54,9 +54,10 @@ def _note(notes: list[str], count: int, what: str) -> None:
 
 
 def _clean(points: np.ndarray, triangles: np.ndarray, notes: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Merge coincident points; drop triangles without area and repeated ones, and points that none uses."""
+    """Merge coincident points, but not those of different closed pieces; drop triangles without area and repeated ones,
+    and points that none uses."""
     used = len(np.unique(triangles))
-    points, triangles, _ = repairs.merge_points(points, triangles, {})
+    points, triangles, _ = repairs.merge_points(points, triangles, {}, repairs.closed_parts(triangles, len(points)))
     _note(notes, used - len(np.unique(triangles)), "points merged with others")
     kept = repairs.drop_elements(triangles, repeats_node(triangles), "triangles")
     kept = repairs.drop_elements(kept, is_degenerate(points, kept), "triangles")
