@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from closed_surfaces import ball, box, inward, of_mesh, together
+from closed_surfaces import ball, box, inward, of_mesh, ring, together
 from pliant.meshes import enclosed
 from pliant.meshes.enclosed import enclosed_volume
 from pliant.meshes.repair import signed_volume
@@ -48,6 +48,21 @@ def test_boxes_at_every_step_of_a_grid_cross_when_they_do(turn):
         assert bool(crossing_faults(*surface)) == (expected(shift)[0] == "across"), shift
         count += expected(shift)[0] == "across"
     assert count == 98
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_crosses_when_aligned_crosses_when_turned_and_a_little_aside(seed):
+    """Balls, cylinders, boxes and rings at quarters of a metre, which share planes, edges and corners."""
+    generator = np.random.default_rng(seed)
+    shapes = [ball(cells=4), of_mesh(pl.meshes.cylinder(0.5, 1.0, 4)), CUBE, SMALL, ring()]
+    first, second = (shapes[i] for i in generator.integers(0, 5, 2))
+    shift = generator.integers(-6, 7, 3) / 4
+    aligned = together(first, moved(second, shift))
+    crossing = bool(crossing_faults(*aligned))
+    assert bool(crossing_faults(*turned(aligned, seed, about=(5.0, 3.0, 1.0)))) == crossing
+    if crossing:
+        aside = shift + 1e-6 * generator.normal(size=3)
+        assert crossing_faults(*together(first, moved(second, aside)))
 
 
 SHIFTS = [(0.25, 0.25, 0.25), (0.5, 0.25, 0.25), (0, 0, 0), (0.75, 0.25, 0.25), (0.75, 0.75, 0.75), (0.75, 0.5, 0)]
@@ -163,6 +178,13 @@ def test_a_volume_that_cannot_be_told_is_refused(monkeypatch):
     surface = together(ball(), moved(ball(), (0.7, 0.1, 0.05)))
     with pytest.warns(UserWarning, match="pass through"), pytest.raises(pl.MeshError, match="cannot be told to"):
         pl.meshes.tetrahedralize(surface, repair=True, max_volume_error=1e-4)
+
+
+@pytest.mark.parametrize("aspect", [1e-3, 1e-7])
+def test_slender_surfaces_that_point_inward_are_not_flat(aspect):
+    points, triangles = inward(CUBE)
+    with pytest.raises(pl.MeshError, match="surface that points inward"):
+        pl.meshes.tetrahedralize((points * [1, aspect, aspect], triangles))
 
 
 def test_slender_surfaces_are_meshed_or_refused_at_once():

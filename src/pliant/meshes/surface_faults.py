@@ -11,12 +11,12 @@ from . import topology
 from .checks import repeats_node
 from .passing import Passages, passages
 from .repair import signed_volume
-from .tri_mesh import is_degenerate
+from .tri_mesh import area_vectors, is_degenerate
 
 NAMED = 3
 """How many places of a fault are named."""
 LEAST_VOLUME = 1e-12
-"""A surface encloses nothing when its volume is below this part of its largest extent to the third power."""
+"""A surface encloses nothing when its volume is below this part of its area times its largest extent."""
 FLAT = "surface that encloses no volume"
 """The fault that no repair helps."""
 
@@ -56,7 +56,8 @@ def surface_faults(points: np.ndarray, triangles: np.ndarray, crossings: bool = 
     faults = useless_triangles(points, triangles) + edge_faults(points, triangles)
     if not faults and (volume := signed_volume(points, triangles)) <= 0:
         everywhere = np.zeros((1, 1), np.int64), points[triangles[0]].mean(axis=0)[None]
-        flat = -volume <= LEAST_VOLUME * float(np.ptp(points[triangles].reshape(-1, 3), axis=0).max()) ** 3
+        area = np.linalg.norm(area_vectors(points, triangles), axis=1).sum()
+        flat = -volume <= LEAST_VOLUME * area * float(np.ptp(points[triangles].reshape(-1, 3), axis=0).max())
         what = FLAT if flat else f"surface that points inward (its volume is {volume:.3g} m^3)"
         faults = [Fault(what, "triangle", *everywhere)]
     if crossings and not any("without area" in fault.what for fault in faults):
