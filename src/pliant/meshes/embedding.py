@@ -8,9 +8,9 @@ import numpy as np
 
 from ..errors import MeshError
 from .compiled import kernels
+from .meetings import box_tree
 from .quadratic import shape_functions
 from .shaping import closest, element_tree
-from .surface_faults import box_tree
 from .tet_mesh import TetMesh, longest_edges
 from .tri_mesh import TriMesh
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import MeshError
 from .checks import check_elements, check_points
+from .enclosed import enclosed_volume
 from .files import read_surface
 from .islands import drop_islands
-from .lattice import enclosed_volume, fill
+from .lattice import fill
 from .other_meshers import fill_by_tetgen, fill_by_tetwild
 from .repair import consistent_orientation, drop_unused, signed_volume
 from .shaping import shape, smallest_angles
@@ -106,7 +107,7 @@ def tetrahedralize(surface: Surface, **options) -> TetMesh:
     """
     chosen = _options(options)
     ready, source = _prepared(surface, chosen)
-    goal = enclosed_volume(ready.points, ready.triangles)
+    goal = _goal(ready, chosen)
     for mesh, complaint in _attempts(ready, chosen):
         error = abs(mesh.volume / goal - 1) if mesh is not None else 1.0
         if error <= chosen.max_volume_error and not complaint:
@@ -160,6 +161,17 @@ def _prepared(surface: Surface, options: MeshingOptions) -> tuple[RepairedSurfac
     )
     points, triangles, _ = drop_unused(points, triangles, {})
     return RepairedSurface(points, triangles.astype(np.int64), []), source
+
+
+def _goal(ready: RepairedSurface, options: MeshingOptions) -> float:
+    """The volume [m^3] that the mesh should have."""
+    volume, doubt = enclosed_volume(ready.points, ready.triangles, ready.crossed)
+    if doubt > options.max_volume_error:
+        raise MeshError(
+            f"the volume of pieces of the surface that overlap cannot be told to {100 * options.max_volume_error:.3g} "
+            "%: unite them where they are drawn, or use a larger max_volume_error"
+        )
+    return volume
 
 
 def _attempts(ready: RepairedSurface, options: MeshingOptions):

@@ -12,6 +12,8 @@ from .tet_mesh import tet_volumes
 
 CRUMB = 8.0
 """Parts with a volume below that of so many cells are dropped."""
+VOTES = 16
+"""Points of a part, at most, by which it is known to which piece of the surface it belongs."""
 
 
 def drop_islands(filling: Filling, surface: RepairedSurface, size: float) -> tuple[Filling, str]:
@@ -21,15 +23,7 @@ def drop_islands(filling: Filling, surface: RepairedSurface, size: float) -> tup
     if part.max() == 0:
         return filling, ""
     volumes = np.bincount(part, np.abs(tet_volumes(filling.points, filling.tets)))
-    # a node of each part on the surface says to which piece it belongs
-    outer = filling.tets[filling.on_surface[filling.tets].any(axis=1)]
-    owner = np.full(len(filling.points), -1)
-    owner[filling.tets.ravel()] = np.repeat(part, 4)
-    nodes = np.unique(outer[filling.on_surface[outer]])
-    _, first = np.unique(owner[nodes], return_index=True)
-    seeds = filling.points[nodes[first]]
-    piece, _ = consistent_orientation(surface.triangles, len(surface.points))
-    piece = piece[closest(seeds, element_tree(surface.points[surface.triangles]))[1]]
+    seeds, piece = _owners(filling, part, surface)
     dropped = np.zeros(len(volumes), bool)
     for number in np.unique(piece):
         parts = np.flatnonzero(piece == number)
@@ -43,6 +37,25 @@ def drop_islands(filling: Filling, surface: RepairedSurface, size: float) -> tup
             )
         dropped[rest] = True
     return _without(filling, dropped[part]), ""
+
+
+def _owners(filling: Filling, part: np.ndarray, surface: RepairedSurface) -> tuple[np.ndarray, np.ndarray]:
+    """A point of each part on the surface (p, 3) [m], and the piece of the surface (p,) that most of a few such points
+    lie on: where pieces touch, single ones may lie on either."""
+    outer = filling.tets[filling.on_surface[filling.tets].any(axis=1)]
+    owner = np.full(len(filling.points), -1)
+    owner[filling.tets.ravel()] = np.repeat(part, 4)
+    nodes = np.unique(outer[filling.on_surface[outer]])
+    nodes = nodes[np.argsort(owner[nodes], kind="stable")]
+    _, first, counts = np.unique(owner[nodes], return_index=True, return_counts=True)
+    rank = np.arange(len(nodes)) - np.repeat(first, counts)
+    few = nodes[rank % np.repeat(-(-counts // VOTES), counts) == 0]
+    piece, _ = consistent_orientation(surface.triangles, len(surface.points))
+    nearest = piece[closest(filling.points[few], element_tree(surface.points[surface.triangles]))[1]]
+    voted, votes = np.unique(np.column_stack([owner[few], nearest]), axis=0, return_counts=True)
+    order = np.lexsort((votes, voted[:, 0]))
+    last = np.append(np.flatnonzero(np.diff(voted[order, 0])), len(order) - 1)
+    return filling.points[nodes[first]], voted[order[last], 1]
 
 
 def _parts(filling: Filling) -> np.ndarray:

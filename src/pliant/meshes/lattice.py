@@ -15,17 +15,14 @@ from ..errors import MeshError
 from . import topology
 from .compiled import kernels
 from .pinches import drop_pinches
-from .repair import signed_volume
 from .tet_mesh import tet_volumes
 
 MARGIN = 2
 """Cells of the lattice left free around the surface."""
 MAX_CELLS = 60_000_000
 """Cells of the lattice at most; a few bytes each."""
-LINES = 300
-"""Lines along a side of the surface by which its volume is counted."""
-VOLUME_ROUNDING = 2e-3
-"""How well lines count the volume of a plain surface, in parts of it."""
+MAX_ALONG = 2**15
+"""Cells of the lattice along a side at most: beyond, whole numbers are too few for the places within a cell."""
 LARGEST_WHOLE = 2**27
 """Whole coordinates of points are below this: products of differences fit into 64 bits, also along diagonals."""
 
@@ -64,21 +61,36 @@ class Filling:
 
 
 def make_lattice(low: np.ndarray, high: np.ndarray, size: float, levels: int) -> Lattice:
-    """A lattice around a box, for leaves of up to 2^levels cells."""
-    block = 2**levels
-    around = np.ceil((high - low) / size) + 2 * MARGIN
-    counts = np.ceil(around / block) * block
+    """A lattice around a box, for leaves of up to 2^levels cells, if it is not too large to be filled."""
+    sides, counts = high - low, _counts(high - low, size, 2**levels)
     if np.prod(counts) > MAX_CELLS:
-        least = float(np.prod(high - low + 2 * MARGIN * size) / MAX_CELLS) ** (1 / 3)
+        least = float(np.prod(sides + 2 * MARGIN * size) / MAX_CELLS) ** (1 / 3)
         raise MeshError(
             f"size {size:.3g} m would need a lattice of {np.prod(counts):.3g} cells, {MAX_CELLS:.0e} are allowed; "
-            f"for a surface of {' x '.join(f'{side:.3g}' for side in high - low)} m use {least:.2g} m or more"
+            f"for a surface of {' x '.join(f'{side:.3g}' for side in sides)} m use {least:.2g} m or more"
         )
-    cells = tuple(int(count) for count in counts)
+    if counts.max() > MAX_ALONG:
+        least = sides.max() / (MAX_ALONG - 2 * MARGIN - 2**levels)
+        raise MeshError(
+            f"size {size:.3g} m would need a lattice of {counts.max():.0f} cells along the longest side of the "
+            f"surface, {sides.max():.3g} m, {MAX_ALONG} are allowed; use {least:.2g} m or more, or shorter parts"
+        )
+    return lattice_around(low, high, size, 2**levels)
+
+
+def lattice_around(low: np.ndarray, high: np.ndarray, size: float, block: int = 1) -> Lattice:
+    """A lattice around a box, of so many cells along each axis that they fall into blocks."""
+    cells = tuple(int(count) for count in _counts(high - low, size, block))
+    around = np.ceil((high - low) / size) + 2 * MARGIN
     # off the middle by a part of a cell that no drawing has, so that faces of boxes do not lie in planes of nodes
     origin = (low + high) / 2 - (around / 2 + np.array([0.0213, -0.0123, 0.0391])) * size
     half = 2 ** int(np.log2(LARGEST_WHOLE / (2 * max(cells))))
     return Lattice(origin, size, cells, half)
+
+
+def _counts(sides: np.ndarray, size: float, block: int) -> np.ndarray:
+    """Cells (3,) along each axis, as floats; a multiple of the block."""
+    return np.ceil((np.ceil(sides / size) + 2 * MARGIN) / block) * block
 
 
 def find_crossings(
@@ -101,23 +113,6 @@ def find_crossings(
     lines, places, sides = (np.concatenate(columns) for columns in zip(*parts))
     order = np.lexsort((sides, places, lines))
     return Crossings(lines[order], places[order], sides[order])
-
-
-def enclosed_volume(points: np.ndarray, triangles: np.ndarray) -> float:
-    """Volume [m^3] of the points around which closed triangles wind, each counted once, by lines along x.
-
-    That of a plain surface is known exactly (`signed_volume`) and returned as soon as the two agree to VOLUME_ROUNDING:
-    they differ for pieces that overlap.
-    """
-    exact = signed_volume(points, triangles)
-    low, high = points[triangles].reshape(-1, 3).min(axis=0), points[triangles].reshape(-1, 3).max(axis=0)
-    lattice = make_lattice(low, high, float((high - low).max()) / LINES, 0)
-    found = find_crossings(lattice, points, triangles, directions=1)
-    winding = -np.cumsum(found.sides)
-    length = np.diff(found.places)[winding[:-1] > 0].sum() / (2 * lattice.half)
-    # a square cell has a line through its middle and a quarter of each through its corners
-    counted = float(length * lattice.size**3 / 2)
-    return exact if abs(counted - exact) <= VOLUME_ROUNDING * abs(exact) else counted
 
 
 def inside_nodes(lattice: Lattice, crossings: Crossings) -> tuple[np.ndarray, np.ndarray]:

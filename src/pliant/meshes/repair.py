@@ -12,14 +12,19 @@ MERGE_TOLERANCE = 1e-9
 Sets = dict[str, np.ndarray]
 
 
-def merge_points(points: np.ndarray, elements: np.ndarray, sets: Sets) -> tuple[np.ndarray, np.ndarray, Sets]:
-    """Merge coincident points into the first of each group; the others stay behind unused."""
+def merge_points(
+    points: np.ndarray, elements: np.ndarray, sets: Sets, apart: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, Sets]:
+    """Merge coincident points into the first of each group; the others stay behind unused. Points with different
+    numbers in `apart` (n,) are not merged."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
     diagonal = np.linalg.norm(np.ptp(points, axis=0))
     pairs = cKDTree(points).query_pairs(MERGE_TOLERANCE * diagonal, output_type="ndarray")
+    if apart is not None:
+        pairs = pairs[apart[pairs[:, 0]] == apart[pairs[:, 1]]]
     if len(pairs) == 0:
         return points, elements, sets
     count = len(points)
@@ -54,28 +59,6 @@ def drop_duplicates(elements: np.ndarray, point_count: int) -> np.ndarray:
 def drop_repeated(elements: np.ndarray, name: str) -> np.ndarray:
     """Drop the elements that name a node twice."""
     return drop_elements(elements, repeats_node(elements), name)
-
-
-def orient_surface(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Flip triangles so that neighbours agree, and so that closed pieces point outward.
-
-    A closed piece inside another is a cavity and points inward, away from the solid. Open pieces keep the
-    orientation of most of their triangles.
-    """
-    piece, flipped = consistent_orientation(triangles, len(points))
-    oriented = np.where(flipped[:, None], triangles[:, ::-1], triangles)
-    pieces = [np.flatnonzero(piece == number) for number in range(piece.max() + 1)]
-    closed = [is_closed(oriented[members], len(points)) for members in pieces]
-    for number, members in enumerate(pieces):
-        if closed[number]:
-            others = [oriented[pieces[i]] for i in range(len(pieces)) if i != number and closed[i]]
-            depth = sum(encloses(points, other, points[oriented[members[0], 0]]) for other in others)
-            wrong = signed_volume(points, oriented[members]) * (-1) ** depth < 0
-        else:
-            wrong = flipped[members].mean() > 0.5
-        if wrong:
-            oriented[members] = oriented[members, ::-1]
-    return oriented
 
 
 def consistent_orientation(triangles: np.ndarray, point_count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -121,20 +104,20 @@ def is_closed(triangles: np.ndarray, point_count: int) -> bool:
     return bool((counts == 2).all() and (balance == 0).all())
 
 
+def closed_parts(triangles: np.ndarray, point_count: int) -> np.ndarray:
+    """A number (n,) for each point: one of its own for each set of triangles that hang together by points and whose
+    edges all have two triangles, -1 for all others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges, counts, _ = topology.edge_balance(triangles, point_count)
+    graph = coo_array((np.ones(len(edges), np.int8), tuple(edges.T)), shape=(point_count, point_count))
+    _, part = connected_components(graph, directed=False)
+    open_parts = np.unique(part[edges[counts != 2]])
+    return np.where(np.isin(part, open_parts), -1, part)
+
+
 def signed_volume(points: np.ndarray, triangles: np.ndarray) -> float:
     """Volume [m^3] inside closed triangles; negative when they point inward."""
     a, b, c = (points[triangles] - points[triangles[0, 0]]).transpose(1, 0, 2)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
-
-
-def encloses(points: np.ndarray, triangles: np.ndarray, point: np.ndarray) -> bool:
-    """Whether closed triangles wind around a point.
-
-    The solid angle of a triangle is 2 atan2(a . (b x c), |a||b||c| + ...), van Oosterom and Strackee 1983, eq. 8.
-    """
-    a, b, c = (points[triangles] - point).transpose(1, 0, 2)
-    la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
-    numerator = np.einsum("ij,ij->i", a, np.cross(b, c))
-    dot_ab, dot_bc, dot_ca = ((p * q).sum(axis=1) for p, q in ((a, b), (b, c), (c, a)))
-    angle = 2 * np.arctan2(numerator, la * lb * lc + dot_ab * lc + dot_bc * la + dot_ca * lb)
-    return abs(angle.sum()) > 2 * np.pi

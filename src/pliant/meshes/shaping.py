@@ -9,7 +9,7 @@ import numpy as np
 from . import topology
 from .compiled import kernels
 from .lattice import Filling
-from .surface_faults import box_tree
+from .meetings import box_tree
 from .surface_repair import RepairedSurface
 from .tangles import NARROW, Boundary
 from .tri_mesh import area_vectors

@@ -9,22 +9,17 @@ import numpy as np
 from ..errors import MeshError
 from . import topology
 from .checks import repeats_node
-from .compiled import collision_kernels
+from .passing import Passages, passages
 from .repair import signed_volume
-from .tri_mesh import is_degenerate
+from .tri_mesh import area_vectors, is_degenerate
 from .wording import worded
 
 NAMED = 3
 """How many places of a fault are named."""
-APART, CROSSING = 0, 1
-"""Answers of `edge_triangle_answers` for an edge that stays off a triangle, and for one that passes through it, inside
-through inside; any other means that they touch, or cross by less than rounding shows."""
 LEAST_VOLUME = 1e-12
-"""A surface encloses nothing when its volume is below this part of its largest extent to the third power."""
+"""A surface encloses nothing when its volume is below this part of its area times its largest extent."""
 FLAT = "surface that encloses no volume"
 """The fault that no repair helps."""
-LEAF = 4
-"""Triangles in a leaf of a tree of boxes, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +57,8 @@ def surface_faults(points: np.ndarray, triangles: np.ndarray, crossings: bool = 
     faults = useless_triangles(points, triangles) + edge_faults(points, triangles)
     if not faults and (volume := signed_volume(points, triangles)) <= 0:
         everywhere = np.zeros((1, 1), np.int64), points[triangles[0]].mean(axis=0)[None]
-        flat = -volume <= LEAST_VOLUME * float(np.ptp(points[triangles].reshape(-1, 3), axis=0).max()) ** 3
+        area = np.linalg.norm(area_vectors(points, triangles), axis=1).sum()
+        flat = -volume <= LEAST_VOLUME * area * float(np.ptp(points[triangles].reshape(-1, 3), axis=0).max())
         what = FLAT if flat else f"surface that points inward (its volume is {volume:.3g} m^3)"
         faults = [Fault(what, "triangle", *everywhere)]
     if crossings and not any("without area" in fault.what for fault in faults):
@@ -96,22 +92,14 @@ def edge_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
 
 
 def crossing_faults(points: np.ndarray, triangles: np.ndarray) -> list[Fault]:
-    """Triangles that an edge of another passes through, inside through inside."""
-    edges = topology.unique_edges(triangles, topology.TRIANGLE_EDGES, len(points)).astype(np.int64)
-    pairs, answer = meetings(points, edges, triangles)
-    return crossed_triangles("triangles that others pass through", points, edges, pairs[answer == CROSSING])
+    """Triangles that others pass through."""
+    return passage_faults(points, passages(points, triangles))
 
 
-def meetings(points: np.ndarray, edges: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (k, 2) of edges (e, 2) and triangles (m, 3) without a common node that have points in common, and the
-    answers (k,) for them: CROSSING, or that they touch as far as rounding shows."""
-    triangles = np.ascontiguousarray(triangles, np.int64)
-    pairs = _overlaps(points[edges], points[triangles])
-    answer = np.empty(len(pairs), np.int64)
-    collision_kernels().intersections.edge_triangle_answers(pairs, points, edges, triangles, answer)
-    pairs, answer = pairs[answer != APART], answer[answer != APART]
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    return pairs[order], answer[order]
+def passage_faults(points: np.ndarray, found: Passages) -> list[Fault]:
+    """The fault that these passages are."""
+    pairs = np.column_stack([np.arange(len(found.edges)), found.triangles])
+    return crossed_triangles("triangles that others pass through", points, found.edges, pairs)
 
 
 def crossed_triangles(what: str, points: np.ndarray, edges: np.ndarray, pairs: np.ndarray) -> list[Fault]:
@@ -120,31 +108,6 @@ def crossed_triangles(what: str, points: np.ndarray, edges: np.ndarray, pairs: n
         return []
     crossed, first = np.unique(pairs[:, 1], return_index=True)
     return [Fault(what, "triangle", crossed[:, None], points[edges[pairs[first, 0]]].mean(axis=1))]
-
-
-def box_tree(corners: np.ndarray) -> tuple:
-    """A tree over the boxes of elements with corners (m, k, 3): order, boxes, boxes of nodes, groups of both."""
-    low, high = np.ascontiguousarray(corners.min(axis=1)), np.ascontiguousarray(corners.max(axis=1))
-    count, leaves = len(corners), 1
-    while leaves * LEAF < count:
-        leaves *= 2
-    order, group = np.empty(count, np.int64), np.full(count, -1)
-    box, node, node_group = np.empty((count, 6)), np.empty((2 * leaves, 6)), np.empty(2 * leaves, np.int64)
-    loops = collision_kernels().bvh
-    loops.order_boxes(low, high, group, leaves, order)
-    loops.fit_tree(low, high, group, order, box, node, node_group)
-    return order, box, node, node_group, group
-
-
-def _overlaps(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Pairs (k, 2) of elements with corners first and second whose boxes overlap."""
-    columns = (*box_tree(first), *box_tree(second), False)
-    pairs = np.empty((32 * len(first) + 16, 2), np.int64)
-    count = collision_kernels().bvh.overlapping_pairs(*columns, pairs)
-    if count > len(pairs):
-        pairs = np.empty((count, 2), np.int64)
-        collision_kernels().bvh.overlapping_pairs(*columns, pairs)
-    return pairs[:count]
 
 
 def refuse(faults: list[Fault], source: str = "the surface") -> None:

@@ -10,38 +10,42 @@ from ..errors import MeshError
 from . import repair as repairs
 from . import topology
 from .checks import repeats_node
-from .surface_faults import crossing_faults
+from .orientation import orient_surface
+from .passing import Passages, passages
 from .tri_mesh import is_degenerate
 
 
 @dataclass(frozen=True, eq=False)
 class RepairedSurface:
-    """A closed surface: points (n, 3) [m], triangles (m, 3), and what was done to it, a sentence each."""
+    """A closed surface: points (n, 3) [m], triangles (m, 3), what was done to it, a sentence each, and whether it
+    passes through itself."""
 
     points: np.ndarray
     triangles: np.ndarray
     notes: list[str]
+    crossed: bool = False
 
 
 def repair_surface(points: np.ndarray, triangles: np.ndarray) -> RepairedSurface:
     """Merge points, drop useless triangles, orient, close holes.
 
     Holes are closed by triangles around the mean of their edge. Edges of more than two triangles, and triangles that
-    pass through each other, stay: what counts is how often the surface winds around a point.
+    pass through each other, stay: what counts is how often the surface winds around a point. Pieces that pass through
+    each other point outward, as one body; one wholly inside another is a cavity.
     """
     notes: list[str] = []
     points, triangles = _clean(points, np.asarray(triangles, np.int64), notes)
     triangles = _agree(points, triangles, notes)
     points, triangles = close_holes(points, triangles, notes)
-    crossed = np.array([i for fault in crossing_faults(points, triangles) for i in fault.indices[:, 0]], np.int64)
-    triangles = _point_outward(points, triangles, crossed, notes)
+    passed = passages(points, triangles)
+    triangles = _point_outward(points, triangles, passed, notes)
     _, counts, _ = topology.edge_balance(triangles, len(points))
     _note(notes, int((counts > 2).sum()), "edges of more than two triangles kept")
-    _note(notes, len(crossed), "triangles that others pass through kept")
+    _note(notes, len(np.unique(passed.triangles)), "triangles that others pass through kept")
     if repairs.signed_volume(points, triangles) <= 0:
         done = f", after these repairs: {'; '.join(notes)}" if notes else ""
         raise MeshError(f"the surface cannot be repaired: it encloses no volume{done}")
-    return RepairedSurface(points, triangles, notes)
+    return RepairedSurface(points, triangles, notes, len(passed.triangles) > 0)
 
 
 def _note(notes: list[str], count: int, what: str) -> None:
@@ -50,9 +54,10 @@ def _note(notes: list[str], count: int, what: str) -> None:
 
 
 def _clean(points: np.ndarray, triangles: np.ndarray, notes: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Merge coincident points; drop triangles without area and repeated ones, and points that none uses."""
+    """Merge coincident points, but not those of different closed pieces; drop triangles without area and repeated ones,
+    and points that none uses."""
     used = len(np.unique(triangles))
-    points, triangles, _ = repairs.merge_points(points, triangles, {})
+    points, triangles, _ = repairs.merge_points(points, triangles, {}, repairs.closed_parts(triangles, len(points)))
     _note(notes, used - len(np.unique(triangles)), "points merged with others")
     kept = repairs.drop_elements(triangles, repeats_node(triangles), "triangles")
     kept = repairs.drop_elements(kept, is_degenerate(points, kept), "triangles")
@@ -72,19 +77,23 @@ def _agree(points: np.ndarray, triangles: np.ndarray, notes: list[str]) -> np.nd
     return np.where(turned[:, None], triangles[:, ::-1], triangles)
 
 
-def _point_outward(points: np.ndarray, triangles: np.ndarray, crossed: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Turn closed pieces to point outward, cavities inward. A piece that others pass through is no cavity."""
-    oriented = repairs.orient_surface(points, triangles)
-    piece, _ = repairs.consistent_orientation(triangles, len(points))
-    for number in np.unique(piece[crossed]):
-        members = np.flatnonzero(piece == number)
-        if repairs.signed_volume(points, oriented[members]) < 0:
-            oriented[members] = oriented[members, ::-1]
+def _point_outward(points: np.ndarray, triangles: np.ndarray, passed: Passages, notes: list[str]) -> np.ndarray:
+    """Turn closed pieces to point outward, cavities inward."""
+    oriented = orient_surface(points, triangles, passed)
     _, _, balance = topology.edge_balance(oriented, len(points))
     if (balance != 0).any():  # sheets between edges of more than two triangles: they agree as they are
         return triangles
-    _note(notes, int((oriented != triangles).any(axis=1).sum()), "triangles turned to point outward")
+    turned = (oriented != triangles).any(axis=1)
+    piece, _ = repairs.consistent_orientation(triangles, len(points))
+    hollow = [number for number in np.unique(piece[turned]) if _is_hollow(points, oriented[piece == number])]
+    inward = turned & np.isin(piece, hollow)
+    _note(notes, int((turned & ~inward).sum()), "triangles turned to point outward")
+    _note(notes, int(inward.sum()), "triangles around cavities, wholly inside other pieces, turned to point inward")
     return oriented
+
+
+def _is_hollow(points: np.ndarray, triangles: np.ndarray) -> bool:
+    return repairs.signed_volume(points, triangles) < 0
 
 
 def close_holes(points: np.ndarray, triangles: np.ndarray, notes: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import MeshError
 from . import topology
-from .surface_faults import Fault, crossed_triangles, meetings
+from .meetings import meetings
+from .surface_faults import Fault, crossed_triangles
 from .tri_mesh import area_vectors
 
 NARROW = 5.0

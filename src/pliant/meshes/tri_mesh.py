@@ -22,6 +22,7 @@ from .checks import (
     name_some,
     rigid_transform,
 )
+from .orientation import orient_surface
 from .wording import option
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def repair_triangles(points: np.ndarray, triangles: np.ndarray, sets: repairs.Se
     triangles = repairs.drop_elements(triangles, is_degenerate(points, triangles), "triangles")
     triangles = repairs.drop_duplicates(triangles, len(points))
     points, triangles, sets = repairs.drop_unused(points, triangles, sets)
-    return points, repairs.orient_surface(points, triangles), sets
+    return points, orient_surface(points, triangles), sets
 
 
 def is_degenerate(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 from pliant.checks import numbers
 from pliant.errors import SceneError
 from pliant.meshes import TriMesh
-from pliant.meshes.repair import orient_surface
+from pliant.meshes.orientation import orient_surface
 
 FLAT = 1e-9
 """Points are flat when they leave a plane by less than this share of how far they reach."""
