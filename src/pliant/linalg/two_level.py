@@ -14,7 +14,7 @@ from pliant.kernels.matrices import Coarsening, TwoLevel
 from pliant.linalg.sliced import SlicedPattern
 
 # Nodes in a piece, the most pieces of a body, and the least while those of all small bodies are no more than so many.
-PIECE_NODES, MOST_PIECES = 150, 48
+PIECE_NODES, MOST_PIECES = 100, 48
 LEAST_PIECES, FEW_PIECES = 4, 64
 # What is added to the diagonal of the coarse matrix, relative, against motions that only rounding tells apart.
 SAFETY = 1e-7
