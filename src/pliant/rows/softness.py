@@ -109,7 +109,7 @@ def step_softness(model, given: np.ndarray, dtype, h: float) -> np.ndarray:
     """Softness (slices, 3, LANES) of joints in a step of h [s]: the one given, or less where elements hold what they
     connect; the same in all steps of a length."""
     blocks, known = model.joints, model.__dict__.get("_step_softness")
-    if not (blocks.rigid.any() and (blocks.on_nodes.any() or model.elements.on_bodies)):
+    if not _on_elements(model):
         return given
     if known is None or known[0] != h or known[1] is not given:
         softness, least = SOFTNESS[np.dtype(dtype).itemsize]
@@ -117,6 +117,18 @@ def step_softness(model, given: np.ndarray, dtype, h: float) -> np.ndarray:
         out[places] = np.minimum(out[places], (softness * np.maximum(_mobility_ratios(model, h), least))[:, None])
         known = model.__dict__["_step_softness"] = (h, given, out)
     return known[2]
+
+
+def softer_than_asked(model, dtype, h: float) -> bool:
+    """Whether joints with what elements hold are softer in a step of h [s] than these ask for: harder ones would drown
+    in rounding. Renewals leave much of an error to such joints, without any doubt about where they fit."""
+    _, least = SOFTNESS[np.dtype(dtype).itemsize]
+    return _on_elements(model) and bool(np.any(model.joints.rigid & (_mobility_ratios(model, h) < least)))
+
+
+def _on_elements(model) -> bool:
+    """Whether there are rigid joints, and elements that hold what they may connect."""
+    return bool(model.joints.rigid.any()) and bool(model.joints.on_nodes.any() or model.elements.on_bodies)
 
 
 def _mobility_ratios(model, h: float) -> np.ndarray:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from pliant.rows.softness import softer_than_asked
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, LARGEST_IMBALANCE, StepCriterion
 from pliant.solve.newton.increment import Increment
@@ -125,11 +126,13 @@ def balanced(
 
 def lag_of(potential: Increment, system, criterion: StepCriterion, info: Info) -> float:
     """How far what lags behind is from where the potential was evaluated last, as an energy [J]. After many iterations
-    gaps of joints that are closed but for what slow convergence leaves count by what renewals still move."""
+    gaps of joints that are closed but for what slow convergence leaves count for nothing, or where joints are soft
+    beside stiff elements, which makes it slow, for what renewals still move."""
     if info.newton_iterations <= PATIENCE:
         return potential.lag(0.0)
     lag, passed = potential.lag(criterion.closed), potential.row_potential.passed_over(criterion.closed)
-    if passed is None or passed[1] == 0.0:
+    soft = passed is not None and softer_than_asked(potential.model, system.dtype, potential.h)
+    if not soft or passed[1] == 0.0:
         return lag
     pull, stored = passed
     correction, products = system.solve(system.free * pull, ROUGHLY)
