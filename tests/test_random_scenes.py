@@ -18,8 +18,6 @@ SEEDS += (187, 207, 209, 391)
 SEEDS += (113, 225, 284, 426, 524)
 # Joints that are put back together after a step: into a plane, and against all of the motion.
 SEEDS += (86, 123, 145)
-# A body in joints whose spin may have just so much energy.
-SEEDS += (184,)
 # Seeds that fail, by cause.
 CAUSES = {
     # a body so stiff that what is left to correct, 7e-11 J, is rounding of its forces, in a motion of 3e-7 J
@@ -35,6 +33,9 @@ CAUSES = {
     "measured by what cancels": (131,),
     # one contact closes in by a tenth in seven iterations: 16 tolerances are left, not with every rounding
     "slower than foreseen": (425,),
+    # a light box that lands on an edge, beside all else, turns otherwise with other contacts found on the
+    # way: 12.6 tolerances are left, all of them its own
+    "found on the way": (184,),
     # contacts of bodies that are stiff beside their weight: 1.7 and 1.1 times what is allowed beside the motion is left
     "contacts of stiff bodies": (261, 389),
     # a step that ends several turns away, inside out, on the other side of a buckled shape, or elsewhere in a valley

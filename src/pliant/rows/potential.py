@@ -274,6 +274,19 @@ class RowPotential:
         none = np.empty((0, 3, LANES)) if little is None else little
         return self.device.ahead.row_mismatch(*numbers, *slips, *joints, none) + self._torque_lag() + self._spring_lag()
 
+    def passed_over(self, closed: float) -> tuple[np.ndarray, float] | None:
+        """What renewals of the joints would change impulses by at first where gaps of up to `closed` of their reach are
+        passed over: J^T of it (triples, 3) [N s], and twice the energy [J] that it stores in their compliances; None
+        where none are."""
+        joints, rows = self.joints, self.rows
+        if not (joints.slices and closed > 0.0 and self.largest_gap() <= closed):
+            return None
+        own, first = slice(0, joints.slices), rows.start[: joints.slices + 1]
+        change = np.where(self.hard[own], self.impulse[own] - self.shift[own], 0.0)
+        out = np.zeros((len(joints.state.x) + 2 * len(joints.rotation), 3))
+        self.device.rows.add_row_impulses(first, rows.triples, rows.jacobian, change, out)
+        return out, float(np.sum(self.compliance[own] * change * change))
+
     def _spring_lag(self) -> float:
         """Twice the energy [J] that springs which are met like rigid joints store by their errors."""
         if self.springs is None:

@@ -5,7 +5,8 @@ links that carries a heavy load m is that of the load, far below that of the lin
 is therefore taken smaller by the ratio of the lightest to the heaviest thing that joints connect. A body held at an arm
 is as light as it feels there: one with hardly any inertia gives way across the arm, and not at all along it. In the
 same way rows between directions see the least moment of inertia of a slender link where it turns about its length, and
-the greatest of its neighbours in a chain that is not straight, about the points where these are held.
+the greatest of its neighbours in a chain that is not straight, about the points where these are held. What elements
+hold is as heavy as they are stiff: welded to a light body, three nodes of a stiff one cannot part.
 """
 
 from typing import NamedTuple
@@ -100,10 +101,40 @@ def joint_softness(model, dtype) -> np.ndarray:
     blocks = model.joints
     softness, least = SOFTNESS[np.dtype(dtype).itemsize]
     out = np.full((len(blocks.start) - 1, 3, LANES), softness)
-    ratio = np.where(_on_directions(blocks), _inertia_ratios(model), _mass_ratios(model))
-    ratio = np.maximum(ratio, least)
-    out[blocks.slice, :, blocks.lane] = (softness * ratio)[:, None]
+    out[blocks.slice, :, blocks.lane] = (softness * np.maximum(_mobility_ratios(model, 0.0), least))[:, None]
     return out
+
+
+def step_softness(model, given: np.ndarray, dtype, h: float) -> np.ndarray:
+    """Softness (slices, 3, LANES) of joints in a step of h [s]: the one given, or less where elements hold what they
+    connect; the same in all steps of a length."""
+    blocks, known = model.joints, model.__dict__.get("_step_softness")
+    if not _on_elements(model):
+        return given
+    if known is None or known[0] != h or known[1] is not given:
+        softness, least = SOFTNESS[np.dtype(dtype).itemsize]
+        out, places = given.copy(), (blocks.slice, slice(None), blocks.lane)
+        out[places] = np.minimum(out[places], (softness * np.maximum(_mobility_ratios(model, h), least))[:, None])
+        known = model.__dict__["_step_softness"] = (h, given, out)
+    return known[2]
+
+
+def softer_than_asked(model, dtype, h: float) -> bool:
+    """Whether joints with what elements hold are softer in a step of h [s] than these ask for: harder ones would drown
+    in rounding. Renewals leave much of an error to such joints, without any doubt about where they fit."""
+    _, least = SOFTNESS[np.dtype(dtype).itemsize]
+    return _on_elements(model) and bool(np.any(model.joints.rigid & (_mobility_ratios(model, h) < least)))
+
+
+def _on_elements(model) -> bool:
+    """Whether there are rigid joints, and elements that hold what they may connect."""
+    return bool(model.joints.rigid.any()) and bool(model.joints.on_nodes.any() or model.elements.on_bodies)
+
+
+def _mobility_ratios(model, h: float) -> np.ndarray:
+    """For every block (n,), the least over the greatest of what all things that joints connect with it resist by in a
+    step of h [s]."""
+    return np.where(_on_directions(model.joints), _inertia_ratios(model, h), _mass_ratios(model, h))
 
 
 def _on_directions(blocks) -> np.ndarray:
@@ -111,24 +142,29 @@ def _on_directions(blocks) -> np.ndarray:
     return np.isin(blocks.family, (ANGULAR, ALIGN, PERPENDICULAR))
 
 
-def _inertia_ratios(model) -> np.ndarray:
+def _inertia_ratios(model, h: float) -> np.ndarray:
     """For every block (n,), the least over the greatest moment of inertia of all bodies that joints connect with it,
-    the greatest about where they are held."""
-    nodes, static, (_, greatest) = np.full(model.node_count, np.nan), model.static, _held(model)
-    low, high = (np.where(static, np.nan, each) for each in (model.body_inertia.min(1, initial=np.inf), greatest))
-    ends = [np.concatenate([nodes, each, [np.nan]]) for each in (low, high)]
-    return np.where(_on_directions(model.joints), _ratios(model, *ends), 1.0)
+    the greatest about where they are held, with what rods resist turns by in a step of h [s]."""
+    (_, greatest), stiffness = _held(model), h * (h * model.body_stiffness + model.body_damping)[1::2]
+    own = (model.body_inertia.min(1, initial=np.inf), greatest)
+    ratios = _ratios_of(model, np.full(model.node_count, np.nan), *(each + stiffness for each in own))
+    return np.where(_on_directions(model.joints), ratios, 1.0)
 
 
-def _mass_ratios(model) -> np.ndarray:
+def _mass_ratios(model, h: float) -> np.ndarray:
     """For every block (n,), the lightest over the heaviest mass of all that joints connect with it, the lightest as it
-    feels where it is held."""
-    lightest, _ = _held(model)
-    least, mass = (
-        np.concatenate([model.node_mass, np.where(model.static, np.nan, each), [np.nan]])
-        for each in (lightest, model.body_mass)
-    )
-    return _ratios(model, least, mass)
+    feels where it is held, with what elements resist motions by in a step of h [s]: beside a light body the face of a
+    stiff one is as heavy as that."""
+    (lightest, _), stiffness = _held(model), h * (h * model.body_stiffness + model.body_damping)[::2]
+    nodes = model.node_mass + h * (h * model.node_stiffness + model.node_damping)
+    return _ratios_of(model, nodes, lightest + stiffness, model.body_mass + stiffness)
+
+
+def _ratios_of(model, nodes: np.ndarray, least: np.ndarray, greatest: np.ndarray) -> np.ndarray:
+    """For every block (n,), the least over the greatest of what all nodes (n,) and bodies (b,) that joints connect with
+    it have."""
+    ends = [np.concatenate([nodes, np.where(model.static, np.nan, own), [np.nan]]) for own in (least, greatest)]
+    return _ratios(model, *ends)
 
 
 def _held(model) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from pliant.rows.softness import softer_than_asked
 from pliant.solve.info import Info
 from pliant.solve.newton.criteria import CLOSED, LARGEST_IMBALANCE, StepCriterion
 from pliant.solve.newton.increment import Increment
@@ -26,6 +27,8 @@ AIM = 0.5
 FITTED = 1e-4
 # Iterations after which joints that are closed but for what slow convergence leaves count as met.
 PATIENCE = 12
+# Least part of what it lacks that a renewal of joints is taken to correct, and how exactly corrections are known by it.
+LEAST_PART, ROUGHLY = 0.1, 0.2
 # How exactly corrections along the way are solved for; the part of the joints' energy that a slow one leaves; and most
 # of them where matrices may be renewed.
 RESTORING, SLOWLY, MOST_RENEWED = 0.1, 0.03, 8
@@ -119,6 +122,25 @@ def balanced(
         found = criterion.found
     rows.estimate = estimate
     return Point(point.u, *potential.evaluate(point.u)), False
+
+
+def lag_of(potential: Increment, system, criterion: StepCriterion, info: Info) -> float:
+    """How far what lags behind is from where the potential was evaluated last, as an energy [J]. After many iterations
+    gaps of joints that are closed but for what slow convergence leaves count for nothing, or where joints are soft
+    beside stiff elements, which makes it slow, for what renewals still move."""
+    if info.newton_iterations <= PATIENCE:
+        return potential.lag(0.0)
+    lag, passed = potential.lag(criterion.closed), potential.row_potential.passed_over(criterion.closed)
+    soft = passed is not None and softer_than_asked(potential.model, system.dtype, potential.h)
+    if not soft or passed[1] == 0.0:
+        return lag
+    pull, stored = passed
+    correction, products = system.solve(system.free * pull, ROUGHLY)
+    info.iterations += products
+    moved = max(float(system.dot(system.free * pull, correction)), 0.0)
+    # each renewal corrects this part of what the one before left
+    part = min(max(moved / stored, LEAST_PART), 1.0)
+    return lag + moved / part**2
 
 
 def followed(potential: Increment, system, start: Point, info: Info, lag: float, little: float) -> tuple[Point, float]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.solve.info import Info
 from pliant.solve.newton.assembling import MOST_KEPT, assemble, fresh, renew_rows
-from pliant.solve.newton.closing import PATIENCE, balanced, bent_back, closed, fitted, followed
+from pliant.solve.newton.closing import PATIENCE, balanced, bent_back, closed, fitted, followed, lag_of
 from pliant.solve.newton.criteria import CLOSED, GAP, ROUNDING, SHUT, StepCriterion
 from pliant.solve.newton.following import solve_following
 from pliant.solve.newton.foresight import foresee_contacts, foreseeable
@@ -99,7 +99,7 @@ def minimise(
         info.shortest_step = min(info.shortest_step, factor)
         scale = criterion.scale(point.u)
         point.value -= potential.go_on_from(point.u)
-        lag = potential.lag(criterion.closed if iteration >= PATIENCE else 0.0)
+        lag = lag_of(potential, system, criterion, info)
         failed = not np.isfinite(point.value) or (found.products == 0 and found.size != 0)
         left = trend.follow(found, factor)
         least = trend.least(system, point.gradient)
@@ -196,7 +196,7 @@ def _met(
         point, gone = swept, criterion.square(potential.mass, swept.u - point.u)
     left, products, correction = _left_to_correct(system, point.gradient)
     info.iterations, info.imbalance = info.iterations + products, np.nan  # which has to be measured again
-    lag = potential.lag(criterion.closed if info.newton_iterations > PATIENCE else 0.0)
+    lag = lag_of(potential, system, criterion, info)
     info.residual = criterion.residual(point.gradient, max(left, gone) + lag, scale)
     # a contact that moved on along a rod carries no load at first, which is little beside the motion of a long rod
     early = potential.elements.elements.on_bodies and info.newton_iterations <= PATIENCE

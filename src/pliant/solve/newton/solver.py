@@ -6,7 +6,7 @@ from pliant.elements.potential import ElementPotential
 from pliant.elements.tangles import warn_of_tangles
 from pliant.errors import SceneError
 from pliant.rows import joints as joint_rows
-from pliant.rows.softness import contact_shares, contact_softness, joint_softness
+from pliant.rows.softness import contact_shares, contact_softness, joint_softness, step_softness
 from pliant.solve.info import Info
 from pliant.solve.newton.assembling import assemble
 from pliant.solve.newton.at_hand import load_contacts
@@ -156,8 +156,9 @@ class NewtonSolver:
         elements = problem.model.elements
         if self.elements.elements is not elements:  # statics take them without damping
             self.elements = ElementPotential(elements, problem.model.node_count)
+        joints = step_softness(problem.model, self.softness, self.system.dtype, problem.h)
         contacts = self._contact_softness(problem)
-        return Increment(problem, self.elements, self.system.free, self.softness, contacts, self.turning)
+        return Increment(problem, self.elements, self.system.free, joints, contacts, self.turning)
 
     def _contact_softness(self, problem: Problem):
         """How soft contacts are in a step."""
