@@ -25,6 +25,7 @@ from pliant.checks import (
 )
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
+from pliant.meshes.checks import freeze
 from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
 from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions, check_thickness
@@ -61,9 +62,8 @@ class Nodes:
     """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
 
     def __init__(self, positions: np.ndarray):
-        self.positions = numbers(positions, "positions", ((None, 3),), "an array (n, 3)")
-        self.positions.flags.writeable = False
-        self.x, self.y, self.z = positions.T
+        self.positions = freeze(numbers(positions, "positions", ((None, 3),), "an array (n, 3)"))
+        self.x, self.y, self.z = self.positions.T
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -99,6 +99,8 @@ class Soft(Placement):
         self._check_mass()
         instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
         self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
+        for array in () if self.embedding is None else (self.embedding.nodes, self.embedding.weights):
+            array.flags.writeable = False
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
         self.check_reach(positions)
         self.nodes = Nodes(positions)
@@ -259,8 +261,7 @@ def _displacement_value(value, count: int, name: str) -> tuple[float, float, flo
     array = numbers(value, name, ((3,), (count, 3)), rule)
     if array.ndim == 1:
         return tuple(array.tolist())
-    array.flags.writeable = False
-    return array
+    return freeze(array)
 
 
 @dataclass(eq=False)

@@ -26,6 +26,8 @@ class Faces:
         self.areas = self.shares.sum(axis=1)
         vectors = area_loads(positions, elements).sum(axis=1)
         self.normals = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+        for array in vars(self).values():
+            array.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.elements)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.checks import listed, number, refusal, shown, unit_vector, vector
 from pliant.errors import SceneError
+from pliant.meshes.checks import freeze
 from pliant.scene.faces import Faces
 
 
@@ -44,7 +45,7 @@ class Indices(Selection):
             array = np.asarray(self.indices)
         if array is None or array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise refusal("selection indices", "a list of whole numbers", self.indices)
-        object.__setattr__(self, "indices", array.astype(np.int64))
+        object.__setattr__(self, "indices", freeze(array.astype(np.int64)))
 
     def select(self, points, sets):
         return self._within(len(points), "node")
