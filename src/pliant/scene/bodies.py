@@ -330,7 +330,10 @@ class Rigid(Placement):
     def check_reach(self, position: Sequence[float]) -> None:
         """Refuse a position (3,) [m] at which the body is lost in rounding; one that is static has no size to lose."""
         if not self.static:
-            unit = self.shape.mass_properties()
+            with np.errstate(all="ignore"):
+                unit = self.shape.mass_properties()
+            if not np.isfinite(unit.inertia).all():
+                raise SceneError(f"this {type(self.shape).__name__} is too large: numbers cannot hold its inertia")
             size = math.sqrt(np.linalg.eigvalsh(unit.inertia)[0] / unit.volume)  # a radius of gyration
             within_reach(max(map(abs, position)), size, f"a rigid {type(self.shape).__name__}")
 

@@ -248,10 +248,14 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
     def _load_rigid(self, body: Rigid, table: RigidTable, entry: dict, path: KeyPath) -> None:
         for index, force in enumerate(table.force):
             source, where = entry["force"][index]["vector"], (*path, "force", index, "vector")
-            body.force(self._moving(force.vector, source, where) or (0.0, 0.0, 0.0), force.at)
+            vector = self._moving(force.vector, source, where)
+            with self.problems.collect(where, source):
+                body.force(NO_LOAD["vector"] if vector is None else vector, force.at)
         for index, torque in enumerate(table.torque):
             source, where = entry["torque"][index]["vector"], (*path, "torque", index, "vector")
-            body.torque(self._moving(torque.vector, source, where) or (0.0, 0.0, 0.0))
+            vector = self._moving(torque.vector, source, where)
+            with self.problems.collect(where, source):
+                body.torque(NO_LOAD["vector"] if vector is None else vector)
 
     def add_contact(self, entry: Any, path: KeyPath) -> None:
         """One of [[contact]]"""
