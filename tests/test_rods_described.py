@@ -215,6 +215,23 @@ def test_pictures_show_tubes_and_files_have_lines(tmp_path):
     assert np.sort(saved) == pytest.approx(np.sort(tension))
 
 
+BAD_RODS = {
+    "section = { tube = [0.01, 0.02] }": "section: { tube = [0.01, 0.02] } -> the inner radius of a tube must be below",
+    "section = { tube = [0.01, 0] }": "section.tube: [0.01, 0] -> is out of range; allowed: 2 numbers from 1e-20 to",
+    "radius = 1e30": "radius: 1e+30 -> is out of range; allowed: a finite number at least 1e-20 and at most 1e+20",
+    "radius = 0.1\nstretched = 9": "stretched: 9 -> is out of range; allowed: a finite number at least 0.2 and",
+    "radius = 0.1\nedges = [[0, -1]]": "edges: [[0, -1]] -> is out of range; allowed: an array of pairs of",
+    "radius = 0.1\nclamp = [{ point = 0, velocity = { times = [1], values = [[0, 0, 0]] } }]": "clamp[0].velocity: { ",
+}
+
+
+@pytest.mark.parametrize("said", BAD_RODS)
+def test_bad_rods_are_named_once_with_their_key(tmp_path, said):
+    rod = '[[rod]]\npoints = [[0, 0, 0], [1, 0, 0]]\nmaterial = "steel"\n'
+    [line] = errors(put(tmp_path, f"{STEEL}{rod}{said}\n"))
+    assert line.startswith(f"rod[0].{BAD_RODS[said]}")
+
+
 ENDS = [(0, 0, 0), (1, 0, 0)]
 
 

@@ -60,7 +60,7 @@ BAD_VALUES = {
     ),
     "solver value": (
         "[run]\nsolver = { max_iterations = 1.5 }",
-        "run.solver.max_iterations: 1.5 -> is not a whole number; allowed: a whole number",
+        "run.solver.max_iterations: 1.5 -> Newton max_iterations must be a whole number from 1 to 1000000000, got 1.5",
     ),
     "solver choice": (
         '[run]\nsolver = { type = "dual", method = "magic" }',

@@ -289,9 +289,9 @@ BAD_SOLVERS = {
         '{ type = "guess", trys = 1 }',
         "run.solver.trys: 1 -> unknown key (did you mean 'tries'?); allowed: type, method, tries, limit, stubborn",
     ),
-    "text": ('{ type = "guess", method = 1 }', "run.solver.method: 1 -> is not a text; allowed: a text"),
+    "text": ('{ type = "guess", method = 1 }', "run.solver.method: 1 -> Guess method must be one of 'wild', 'mild'"),
     "whole": ('{ type = "guess", tries = 0.5 }', "run.solver.tries: 0.5 -> is not a whole number; allowed: a whole"),
-    "number": ('{ type = "guess", limit = "a" }', 'run.solver.limit: "a" -> is not a number; allowed: a finite number'),
+    "number": ('{ type = "guess", limit = "a" }', "run.solver.limit: \"a\" -> Guess limit must be a number, got 'a'"),
     "flag": (
         '{ type = "guess", stubborn = 1 }',
         "run.solver.stubborn: 1 -> is not true or false; allowed: true or fal",
