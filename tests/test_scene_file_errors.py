@@ -134,7 +134,7 @@ BAD_VALUES = {
     "pin nodes": (
         SOFT + "[[soft.pin]]\nnodes = { ball = 1 }",
         "soft[0].pin[0].nodes: { ball = 1 } -> is none of the known kinds; allowed: a table with one of the keys box, "
-        "sphere, halfspace, set, indices; or a comparison",
+        "sphere, halfspace, set, indices; or comparisons such as",
     ),
     "pin set": (
         SOFT + '[[soft.pin]]\nnodes = { set = "left" }',

@@ -190,11 +190,11 @@ BAD_VALUES = {
     "face kind": (
         PRESSURE.replace('"all"', "{ ball = 3 }") + "pressure = 1",
         "soft[0].pressure[0].faces: { ball = 3 } -> is none of the known kinds; allowed: a table with one of the keys "
-        'box, sphere, halfspace, set, indices; or a comparison such as "x < 0.01 and z >= 0.5", or "all"',
+        'box, sphere, halfspace, set, indices; or comparisons such as "x < 0.01 and z >= 0.5" or "x < 0 or x > 1", or',
     ),
     "face number": (
         PRESSURE.replace('"all"', "3") + "pressure = 1",
-        "soft[0].pressure[0].faces: 3 -> is not a selection; allowed: a comparison such as",
+        "soft[0].pressure[0].faces: 3 -> is not a selection; allowed: comparisons such as",
     ),
     "face set": (
         PRESSURE.replace('"all"', '{ set = "left" }') + "pressure = 1",
