@@ -29,7 +29,7 @@ from pliant.meshes.checks import freeze
 from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
 from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions, check_thickness
-from pliant.scene.faces import Faces
+from pliant.scene.faces import Faces, Nodes
 from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
 from pliant.scene.sealed import Noted
@@ -56,17 +56,6 @@ class Placement(ContactOptions):
     def layer(self) -> float | None:
         """Distance [m] from the surface at which contacts act; None to leave it to the engine."""
         return self.thickness
-
-
-class Nodes:
-    """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
-
-    def __init__(self, positions: np.ndarray):
-        self.positions = freeze(numbers(positions, "positions", ((None, 3),), "an array (n, 3)"))
-        self.x, self.y, self.z = self.positions.T
-
-    def __len__(self) -> int:
-        return len(self.positions)
 
 
 @dataclass(eq=False)

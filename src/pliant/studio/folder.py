@@ -82,9 +82,11 @@ def store(folder: Path, name: str, data: bytes) -> tuple[str, bool]:
 
 
 def bring(tables: dict, base: Path, home: Path) -> None:
-    """Put the mesh files that tables name in another folder, that of the examples, into the folder of the studio."""
+    """Put the mesh files that tables name in their folder, which may be that of the examples, into the studio's."""
     from pliant.scene_file.folder import named_files  # as in scene_text
 
+    if base == home:
+        return
     for file in sorted(named_files(tables, base.resolve())):
         path = inside(home, plain_name(file.name, *MESHES))
         if path.exists() and path.read_bytes() != file.read_bytes():
