@@ -24,7 +24,7 @@ demo: $(STAMP)
 
 # builds the page with node from PyPI and packages from npm, and opens it; SCENE=file.toml begins with a file
 PAGE := src/pliant/studio/page/studio.js
-PAGE_SOURCES := $(wildcard studio/source/* studio/pictures/* studio/*.json studio/build.py examples/scenes/*.toml)
+PAGE_SOURCES := $(wildcard studio/source/* studio/pictures/* studio/*.json studio/build.py examples/scenes/*)
 
 $(PAGE): $(STAMP) $(PAGE_SOURCES)
 	$(BIN)/python studio/build.py

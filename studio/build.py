@@ -57,8 +57,8 @@ def build() -> None:
         shutil.copy(HERE / "source" / name, PAGE / name)
     shutil.rmtree(PAGE / "examples", ignore_errors=True)
     (PAGE / "examples").mkdir()
-    for scene in sorted(EXAMPLES.glob("*.toml")):
-        shutil.copy(scene, PAGE / "examples")
+    for file in sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".toml", ".ply")):
+        shutil.copy(file, PAGE / "examples")
     for picture in sorted((HERE / "pictures").glob("*.webp")):
         shutil.copy(picture, PAGE / f"example-{picture.name}")
 

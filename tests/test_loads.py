@@ -67,6 +67,28 @@ def test_centres_of_faces_in_a_plane_lie_exactly_in_it():
         assert len(body.select_faces(selections.Where(text), "test")) == 8
 
 
+def test_comparisons_are_joined_by_and_and_or():
+    body = soft_body(pl.meshes.box((4, 1, 1), (4, 1, 1)))
+    x, y = body.nodes.x, body.nodes.y
+    for text, mask in {
+        "x < 0.5 or x > 3.5": (x < 0.5) | (x > 3.5),
+        "x < 0.5 or x > 3.5 and y > 0.5": (x < 0.5) | ((x > 3.5) & (y > 0.5)),  # and binds more closely
+        "y > 0.5 and x < 0.5 or x > 3.5": ((y > 0.5) & (x < 0.5)) | (x > 3.5),
+        "x < 0.5 or x < 1.5 or x > 3.5": (x < 1.5) | (x > 3.5),
+        "x > 9 or y > 9 or x < 0.5": x < 0.5,
+    }.items():
+        assert mask.any() and np.array_equal(body.select(text, "test"), np.flatnonzero(mask)), text
+    faces = body.faces
+    ends = np.flatnonzero((faces.x < 1e-9) | (faces.x > 4 - 1e-9))
+    assert np.array_equal(body.select_faces("x < 1e-9 or x > 3.999999999", "test"), ends)
+
+
+@pytest.mark.parametrize("text", ["x < 1 or", "or x < 1", "x < 1 or or y < 1", "x < 1 and or y < 1", "x < 1 OR y < 1"])
+def test_comparisons_that_are_not_whole_are_refused(text):
+    with pytest.raises(pl.SceneError, match=r"is not understood; allowed: comparisons of x, y, z .* 'and' and 'or'"):
+        selections.Where(text)
+
+
 def test_faces_of_a_sphere():
     errors = []
     for cells in (4, 8):

@@ -213,3 +213,52 @@ def test_pictures_show_tubes_and_files_have_lines(tmp_path):
         [values for block, values in zip(mesh.cells, mesh.cell_data["tension"]) if block.type == "line"]
     )
     assert np.sort(saved) == pytest.approx(np.sort(tension))
+
+
+BAD_RODS = {
+    "section = { tube = [0.01, 0.02] }": "section: { tube = [0.01, 0.02] } -> the inner radius of a tube must be below",
+    "section = { tube = [0.01, 0] }": "section.tube: [0.01, 0] -> is out of range; allowed: 2 numbers from 1e-20 to",
+    "radius = 1e30": "radius: 1e+30 -> is out of range; allowed: a finite number at least 1e-20 and at most 1e+20",
+    "radius = 0.1\nstretched = 9": "stretched: 9 -> is out of range; allowed: a finite number at least 0.2 and",
+    "radius = 0.1\nedges = [[0, -1]]": "edges: [[0, -1]] -> is out of range; allowed: an array of pairs of",
+    "radius = 0.1\nclamp = [{ point = 0, velocity = { times = [1], values = [[0, 0, 0]] } }]": "clamp[0].velocity: { ",
+}
+
+
+@pytest.mark.parametrize("said", BAD_RODS)
+def test_bad_rods_are_named_once_with_their_key(tmp_path, said):
+    rod = '[[rod]]\npoints = [[0, 0, 0], [1, 0, 0]]\nmaterial = "steel"\n'
+    [line] = errors(put(tmp_path, f"{STEEL}{rod}{said}\n"))
+    assert line.startswith(f"rod[0].{BAD_RODS[said]}")
+
+
+ENDS = [(0, 0, 0), (1, 0, 0)]
+
+
+@pytest.mark.parametrize("rod_first", [False, True])
+def test_names_of_points_belong_to_their_rod(rod_first):
+    scene = pl.Scene()
+    adding = [
+        lambda: scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0, 5, 0), name="r.1"),
+        lambda: scene.add_rod(ENDS, pl.Material.linear(1e7, 0.3, 1000), 0.01, name="r"),
+    ]
+    first, second = adding[::-1] if rod_first else adding
+    kept = first()
+    with pytest.raises(pl.SceneError, match=r"body name 'r\.1' is taken"):
+        second()
+    assert scene.bodies == [kept] and scene.named("r.1") is (kept[1] if rod_first else kept)
+    # a name that is not a point's is free: r has the points 0 and 1
+    scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0, 9, 0), name="r.2")
+
+
+def test_rods_without_a_name_take_one_whose_points_are_free():
+    scene = pl.Scene()
+    scene.add_rigid(pl.Sphere(0.1), mass=1, position=(0, 5, 0), name="rod1.1")
+    assert scene.add_rod(ENDS, pl.Material.linear(1e7, 0.3, 1000), 0.01).name == "rod2"
+
+
+def test_a_file_refuses_names_of_points_that_are_taken(tmp_path):
+    ball = '[[rigid]]\nname = "r.1"\nshape = { sphere = 1 }\nmass = 1\n'
+    rod = '[[rod]]\nname = "r"\npoints = [[0, 0, 0], [1, 0, 0]]\nmaterial = "steel"\nradius = 0.01\n'
+    [line] = errors(put(tmp_path, STEEL + rod + ball))
+    assert line.startswith("rod[0]: ") and "body name 'r.1' is taken" in line and "r.0 to r.1" in line

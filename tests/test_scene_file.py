@@ -29,6 +29,7 @@ def rich_scene():
         [0, 3, 1],
         beam.nodes.x < 0.1,
         "z >= -10 and x < 1e1",
+        "x < 0.1 or z > 9 and x > -1e1 or x > 0.2",
         selections.InBox((-9, -9, -9), (9, 9, 9)),
         selections.InSphere((0, 0, 0), 9.5),
         selections.InHalfSpace((0, 0, -9), (0.1, 0, 1)),

@@ -60,7 +60,7 @@ BAD_VALUES = {
     ),
     "solver value": (
         "[run]\nsolver = { max_iterations = 1.5 }",
-        "run.solver.max_iterations: 1.5 -> is not a whole number; allowed: a whole number",
+        "run.solver.max_iterations: 1.5 -> Newton max_iterations must be a whole number from 1 to 1000000000, got 1.5",
     ),
     "solver choice": (
         '[run]\nsolver = { type = "dual", method = "magic" }',
@@ -134,7 +134,7 @@ BAD_VALUES = {
     "pin nodes": (
         SOFT + "[[soft.pin]]\nnodes = { ball = 1 }",
         "soft[0].pin[0].nodes: { ball = 1 } -> is none of the known kinds; allowed: a table with one of the keys box, "
-        "sphere, halfspace, set, indices; or a comparison",
+        "sphere, halfspace, set, indices; or comparisons such as",
     ),
     "pin set": (
         SOFT + '[[soft.pin]]\nnodes = { set = "left" }',

@@ -190,11 +190,11 @@ BAD_VALUES = {
     "face kind": (
         PRESSURE.replace('"all"', "{ ball = 3 }") + "pressure = 1",
         "soft[0].pressure[0].faces: { ball = 3 } -> is none of the known kinds; allowed: a table with one of the keys "
-        'box, sphere, halfspace, set, indices; or a comparison such as "x < 0.01 and z >= 0.5", or "all"',
+        'box, sphere, halfspace, set, indices; or comparisons such as "x < 0.01 and z >= 0.5" or "x < 0 or x > 1", or',
     ),
     "face number": (
         PRESSURE.replace('"all"', "3") + "pressure = 1",
-        "soft[0].pressure[0].faces: 3 -> is not a selection; allowed: a comparison such as",
+        "soft[0].pressure[0].faces: 3 -> is not a selection; allowed: comparisons such as",
     ),
     "face set": (
         PRESSURE.replace('"all"', '{ set = "left" }') + "pressure = 1",
@@ -289,9 +289,9 @@ BAD_SOLVERS = {
         '{ type = "guess", trys = 1 }',
         "run.solver.trys: 1 -> unknown key (did you mean 'tries'?); allowed: type, method, tries, limit, stubborn",
     ),
-    "text": ('{ type = "guess", method = 1 }', "run.solver.method: 1 -> is not a text; allowed: a text"),
+    "text": ('{ type = "guess", method = 1 }', "run.solver.method: 1 -> Guess method must be one of 'wild', 'mild'"),
     "whole": ('{ type = "guess", tries = 0.5 }', "run.solver.tries: 0.5 -> is not a whole number; allowed: a whole"),
-    "number": ('{ type = "guess", limit = "a" }', 'run.solver.limit: "a" -> is not a number; allowed: a finite number'),
+    "number": ('{ type = "guess", limit = "a" }', "run.solver.limit: \"a\" -> Guess limit must be a number, got 'a'"),
     "flag": (
         '{ type = "guess", stubborn = 1 }',
         "run.solver.stubborn: 1 -> is not true or false; allowed: true or fal",

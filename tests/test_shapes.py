@@ -240,11 +240,15 @@ def test_inline_ones_read_as_in_python(tmp_path):
 BAD_FILES = {
     "cone": (
         "[[rigid]]\nmass = 1\nshape = { cone = { radius = 1, length = 0 } }\n",
-        "rigid[0].shape: { cone = { radius = 1, length = 0 } } -> cone length must be a finite number in ]0",
+        "rigid[0].shape.cone.length: 0 -> is out of range; allowed: a finite number above 0",
     ),
     "cone radius": (
-        "[[rigid]]\nmass = 1\nshape = { cone = { length = 0 } }\n",
+        "[[rigid]]\nmass = 1\nshape = { cone = { length = 1 } }\n",
         "rigid[0].shape.cone.radius: (missing) -> is needed; allowed: a finite number above 0",
+    ),
+    "too large": (
+        "[[rigid]]\nmass = 1\ninertia = 1\nshape = { sphere = 1e90 }\n",
+        "this Sphere is too large: numbers cannot hold its inertia",
     ),
     "points": (
         ROCK % "[[0, 0]]",
@@ -284,7 +288,7 @@ BAD_FILES = {
 def test_bad_shapes_in_files_are_named(tmp_path, case):
     text, message = BAD_FILES[case]
     (line,) = errors(put(tmp_path, text))
-    assert line.startswith("rigid[0].shape") or case == "moving"
+    assert line.startswith("rigid[0].shape") or case in ("moving", "too large")
     assert message in line
 
 

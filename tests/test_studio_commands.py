@@ -130,7 +130,9 @@ def test_links_do_not_lead_out(tmp_path):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_a_saved_scene_reads_back_as_the_same_scene(example, tmp_path):
-    folder.write_scene(tmp_path / "copy.toml", scene_file.parse(example))
+    tables = scene_file.parse(example)
+    folder.bring(tables, example.parent, tmp_path)
+    folder.write_scene(tmp_path / "copy.toml", tables)
     assert scene_file.same(scene_file.load(tmp_path / "copy.toml"), scene_file.load(example))
 
 
@@ -164,7 +166,8 @@ def built(text: str) -> dict:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_python_builds_the_scene_of_an_example(example):
+def test_python_builds_the_scene_of_an_example(example, monkeypatch):
+    monkeypatch.chdir(example.parent)  # where the mesh files are that the script reads
     file = scene_file.read(example)
     assert scene_file.same(built(python_text(file, example.parent))["scene"], file.scene)
 

@@ -12,6 +12,7 @@ pytest.importorskip("httpx2", reason="tests of the studio's server need httpx2")
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+import pliant as pl
 from pliant import scene_file
 from pliant.benchmarks._studio_page import fuzzed
 from pliant.studio import folder
@@ -314,6 +315,27 @@ def test_examples_open_and_run(page, home, monkeypatch, tmp_path):
     page.until(lambda: page.state["tables"]["soft"][0]["name"] == "example")
     assert page.state["name"] is None and [each["file"] for each in page.state["examples"]] == ["one.toml"]
 
+
+def test_examples_are_saved_with_their_meshes(page, home, monkeypatch, tmp_path):
+    example = tmp_path / "examples"
+    example.mkdir()
+    shell = pl.meshes.sphere(0.5, 2).surface()
+    pl.meshes.write(example / "ball.ply", pl.meshes.TriMesh(shell.points, shell.triangles, repair=True))
+    (example / "two.toml").write_text(SCENE.replace("{ box = [1, 1, 1], cells = 1 }", MESHED))
+    monkeypatch.setattr(folder, "PAGE", tmp_path)
+    assert "error" not in page.ask("open", file="two.toml", example=True)
+    (home / "ball.ply").write_text("ply of somebody else")
+    assert "another file of that name" in page.ask("save", file="mine.toml")["error"]
+    assert not (home / "mine.toml").exists()
+    (home / "ball.ply").unlink()
+    assert page.ask("save", file="mine.toml")["value"] == {"file": "mine.toml"}
+    assert (home / "ball.ply").read_bytes() == (example / "ball.ply").read_bytes()
+    assert len(scene_file.load(home / "mine.toml").soft_bodies[0].mesh.tets) > 8
+    for name in ("mine.toml", "ball.ply"):
+        (home / name).unlink()
+
+
+MESHED = '{ file = "ball.ply", tetrahedralize = { size = 0.4, max_volume_error = 0.3 } }'
 
 SHEET_AND_ROD = """format = 1
 [run]

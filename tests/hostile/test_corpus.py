@@ -25,6 +25,7 @@ JOINT = '[[joint]]\ntype = "ball"\na = "ball"\nb = "world"\nat = [0, 0, 0]\n'
 SCENES = {
     "a selection of 25 kB of digits": BEAM + f'[[soft.pin]]\nnodes = "x < {"1" * 25_000}x"\n',
     "a selection of many comparisons": BEAM + f'[[soft.pin]]\nnodes = "{" and ".join(["x < 1"] * 4000)}"\n',
+    "a selection of many alternatives": BEAM + f'[[soft.pin]]\nnodes = "{" or ".join(["x < 1"] * 4000)}"\n',
     "a selection of blanks": BEAM + f'[[soft.pin]]\nnodes = "{" " * 25_000}"\n',
     "thousands of misspelt names": BALL + "".join(JOINT.replace('"ball"\nb', f'"bal{k}"\nb') for k in range(2000)),
     "thousands of bodies and misspelt names": "".join(BALL.replace("ball", f"ball{k}") for k in range(500))

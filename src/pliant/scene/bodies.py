@@ -25,10 +25,11 @@ from pliant.checks import (
 )
 from pliant.errors import SceneError
 from pliant.meshes import TetMesh, TriMesh
+from pliant.meshes.checks import freeze
 from pliant.meshes.embedding import Embedding, embed
 from pliant.rotations import rotation_matrix
 from pliant.scene.contact_options import CONTACT_KEYS, TORQUES, ContactOptions, check_thickness
-from pliant.scene.faces import Faces
+from pliant.scene.faces import Faces, Nodes
 from pliant.scene.held import SPREADS, BodyForce, FacePressure, FaceTraction, NodeForce, Pin
 from pliant.scene.materials import Material
 from pliant.scene.sealed import Noted
@@ -55,18 +56,6 @@ class Placement(ContactOptions):
     def layer(self) -> float | None:
         """Distance [m] from the surface at which contacts act; None to leave it to the engine."""
         return self.thickness
-
-
-class Nodes:
-    """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
-
-    def __init__(self, positions: np.ndarray):
-        self.positions = numbers(positions, "positions", ((None, 3),), "an array (n, 3)")
-        self.positions.flags.writeable = False
-        self.x, self.y, self.z = positions.T
-
-    def __len__(self) -> int:
-        return len(self.positions)
 
 
 @dataclass(eq=False)
@@ -99,6 +88,8 @@ class Soft(Placement):
         self._check_mass()
         instance(self.drawing, "drawing", TriMesh | None, "a pliant.meshes.TriMesh")
         self.embedding: Embedding | None = None if self.drawing is None else embed(self.mesh, self.drawing)
+        for array in () if self.embedding is None else (self.embedding.nodes, self.embedding.weights):
+            array.flags.writeable = False
         positions = self.mesh.points @ rotation_matrix(self.rotation).T + np.array(self.position)
         self.check_reach(positions)
         self.nodes = Nodes(positions)
@@ -259,8 +250,7 @@ def _displacement_value(value, count: int, name: str) -> tuple[float, float, flo
     array = numbers(value, name, ((3,), (count, 3)), rule)
     if array.ndim == 1:
         return tuple(array.tolist())
-    array.flags.writeable = False
-    return array
+    return freeze(array)
 
 
 @dataclass(eq=False)
@@ -329,7 +319,10 @@ class Rigid(Placement):
     def check_reach(self, position: Sequence[float]) -> None:
         """Refuse a position (3,) [m] at which the body is lost in rounding; one that is static has no size to lose."""
         if not self.static:
-            unit = self.shape.mass_properties()
+            with np.errstate(all="ignore"):
+                unit = self.shape.mass_properties()
+            if not np.isfinite(unit.inertia).all():
+                raise SceneError(f"this {type(self.shape).__name__} is too large: numbers cannot hold its inertia")
             size = math.sqrt(np.linalg.eigvalsh(unit.inertia)[0] / unit.volume)  # a radius of gyration
             within_reach(max(map(abs, position)), size, f"a rigid {type(self.shape).__name__}")
 

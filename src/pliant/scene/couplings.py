@@ -1,5 +1,6 @@
 """Couplings of joints, tendons, and soft bodies attached to others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, pi
 
@@ -108,7 +109,7 @@ class Tendon(JointOptions):
     never pushes. stiffness [N/m]: of an elastic tendon, with `damping` [N s/m]; None: it does not stretch.
     """
 
-    path: list
+    path: Sequence
     length: object = None
     stiffness: float | None = field(default=None, kw_only=True)
 
@@ -124,7 +125,7 @@ class Tendon(JointOptions):
             if not isinstance(entry, tuple | list) or len(entry) != 2:
                 raise refusal(f"tendon path[{k}]", "a pair (body, point)", entry)
             path.append((entry[0], vector(entry[1], f"tendon path[{k}] point")))
-        self.path = path
+        self.path = tuple(path)
         if callable(self.length):
             self.length = number_or_function(self.length, "tendon length")
         else:

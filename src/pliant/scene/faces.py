@@ -1,8 +1,21 @@
-"""The faces of a soft body: the triangles of its boundary, where the scene puts them."""
+"""The nodes and the faces of a soft body, the triangles of its boundary, where the scene puts them."""
 
 import numpy as np
 
+from pliant.checks import numbers
+from pliant.meshes.checks import freeze
 from pliant.meshes.face_rules import area_loads, node_shares, six_node_shapes
+
+
+class Nodes:
+    """The nodes of a soft body where the scene puts them: `.x`, `.y`, `.z` (n,) and `.positions` (n, 3) [m]."""
+
+    def __init__(self, positions: np.ndarray):
+        self.positions = freeze(numbers(positions, "positions", ((None, 3),), "an array (n, 3)"))
+        self.x, self.y, self.z = self.positions.T
+
+    def __len__(self) -> int:
+        return len(self.positions)
 
 
 class Faces:
@@ -26,6 +39,8 @@ class Faces:
         self.areas = self.shares.sum(axis=1)
         vectors = area_loads(positions, elements).sum(axis=1)
         self.normals = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+        for array in vars(self).values():
+            array.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.elements)

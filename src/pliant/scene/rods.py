@@ -85,6 +85,7 @@ class Rod(Placement):
         self._check_material()
         self._check_contact()
         self.frames = edge_frames(self.points, self.edges, self.normal)  # (m, 3, 3), columns are the axes
+        self.normal = None if self.normal is None else np.array(self.normal, dtype=np.float64)
         low, high = 1 / MOST_STRETCHED, MOST_STRETCHED
         self.stretched = number(self.stretched, "stretched, the given length over that at rest,", low=low, high=high)
         spans = np.linalg.norm(self.points[self.edges[:, 1]] - self.points[self.edges[:, 0]], axis=1)
@@ -94,7 +95,7 @@ class Rod(Placement):
         self.curvature = _curvature(self.curvature, len(self.edges))
         # (m, 2, 3, 3): frames at both ends of a segment that are one where it is not strained
         self.ends = straight_ends(self.frames, self.edges) if self.straight else np.stack([self.frames] * 2, axis=1)
-        self.bodies: list[RodPoint] = []
+        self.bodies: tuple[RodPoint, ...] = ()
 
     def _check_material(self) -> None:
         if self.material.plasticity is not None:
@@ -146,13 +147,15 @@ class Rod(Placement):
         around = around_points(self)
         if self.collide:
             warn_of_kinks(self, around)
+        bodies = []
         for i, (shape, frame, here) in enumerate(point_shapes(self, around)):
             inertia, mass = self._inertia(around.segments[i], frame)
             rotation = multiply_quaternions(self.rotation, matrix_quaternion(frame))
             place = origin + turn @ (self.points[i] - frame @ here)
             at = {"position": tuple(place), "rotation": tuple(rotation), "velocity": self.velocity}
             name = f"{self.name}.{i}"
-            self.bodies.append(RodPoint(shape, mass=mass, inertia=inertia, here=here, name=name, **at, **contact))
+            bodies.append(RodPoint(shape, mass=mass, inertia=inertia, here=here, name=name, **at, **contact))
+        self.bodies = tuple(bodies)
 
     def _inertia(self, own: list[int], frame: np.ndarray) -> tuple[np.ndarray, float]:
         """Inertia (3, 3) [kg m2] in a point's frame and mass [kg] of half of its own segments: rho I L/2."""

@@ -1,6 +1,6 @@
 """The scene: what the user says. Bodies, joints and loads in SI units, z up; no solver arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
@@ -129,12 +129,13 @@ class Scene(Sealed):
 
     def _add(self, body, kind: str):
         if body.name is None:
-            body.name = _free_name(kind, len(self.bodies), self._body_names)
+            body.name = _free_name(kind, len(self.bodies), lambda name: self._is_taken(body, name))
         elif body.name in self._body_names or body.name == world.name:
             raise SceneError(f"body name {body.name!r} is taken; names must be unique and not 'world'")
         if isinstance(body, Soft):
             body.set_thickness(body.thickness)
         if isinstance(body, Rod):
+            self._refuse_points(body)
             body.make_bodies()  # or refused, before it is there
         self._body_names[body.name] = body
         self.bodies.append(body)
@@ -143,6 +144,23 @@ class Scene(Sealed):
         for part in (body, *(body if isinstance(body, Rod) else ())):
             part.seal()
         return body
+
+    def _is_taken(self, body, name: str) -> bool:
+        """Whether a body cannot have this name."""
+        return name in self._body_names or (isinstance(body, Rod) and self._taken_point(body, name) is not None)
+
+    def _refuse_points(self, rod: Rod) -> None:
+        """Points of a rod are bodies with names of their own, which must not be those of others."""
+        if (taken := self._taken_point(rod, rod.name)) is not None:
+            raise SceneError(
+                f"body name {taken!r} is taken, and a point of a rod of the name {rod.name!r} has it; names must be "
+                f"unique, those of its points are {rod.point_names}"
+            )
+
+    def _taken_point(self, rod: Rod, name: str) -> str | None:
+        """The first point of a rod, if that had a name, whose own name is taken."""
+        names = (f"{name}.{number}" for number in range(len(rod)))
+        return next((point for point in names if point in self._body_names), None)
 
     def join(self, joint):
         """Add a joint (pliant.Ball, Hinge, Slider, Rope, ...) between its bodies, or one and pliant.world."""
@@ -158,7 +176,7 @@ class Scene(Sealed):
                 raise SceneError(f"a {joint.kind} joint holds a point of a rod, not all of {side!r}; name it: rod[0]")
         self._check_nodes(joint)
         if joint.name is None:
-            joint.name = _free_name("joint", len(self.joints), self._joint_names)
+            joint.name = _free_name("joint", len(self.joints), self._joint_names.__contains__)
         elif joint.name in self._joint_names:
             raise SceneError(f"joint name {joint.name!r} is taken; names must be unique")
         self._joint_names.add(joint.name)
@@ -269,9 +287,9 @@ class Scene(Sealed):
         return natural_modes(self, n, mass=mass, device=device)
 
 
-def _free_name(kind: str, first: int, taken) -> str:
+def _free_name(kind: str, first: int, taken: Callable[[str], bool]) -> str:
     """The first of kind + number, from `first` on, that is not taken."""
-    while f"{kind}{first}" in taken:
+    while taken(f"{kind}{first}"):
         first += 1
     return f"{kind}{first}"
 

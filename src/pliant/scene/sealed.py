@@ -5,11 +5,14 @@ from dataclasses import fields
 from functools import cache
 from typing import ClassVar, Self
 
+import numpy as np
+
 from pliant.errors import SceneError
 
 
 class Sealed:
-    """Something whose fields are open until it is part of a scene; then only some of them can be assigned."""
+    """Something whose fields are open until it is part of a scene; then only some of them can be assigned, and no array
+    of its own can be written to."""
 
     ASSIGNABLE: ClassVar[tuple[str, ...]] = ()
     # How often fields of anything that is part of a scene were assigned, so that nobody need look for what was not.
@@ -17,6 +20,9 @@ class Sealed:
 
     def seal(self) -> None:
         """From now on it is part of a scene."""
+        for value in self.__dict__.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
         self.__dict__["_sealed"] = True
 
     def open_copy(self) -> Self:

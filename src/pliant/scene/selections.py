@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.checks import listed, number, refusal, shown, unit_vector, vector
 from pliant.errors import SceneError
+from pliant.meshes.checks import freeze
 from pliant.scene.faces import Faces
 
 
@@ -44,7 +45,7 @@ class Indices(Selection):
             array = np.asarray(self.indices)
         if array is None or array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise refusal("selection indices", "a list of whole numbers", self.indices)
-        object.__setattr__(self, "indices", array.astype(np.int64))
+        object.__setattr__(self, "indices", freeze(array.astype(np.int64)))
 
     def select(self, points, sets):
         return self._within(len(points), "node")
@@ -126,28 +127,36 @@ _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater
 
 @dataclass(frozen=True)
 class Where(Selection):
-    """Nodes that satisfy every comparison of x, y, z with a number, such as "x < 0.01 and z >= 0.5"."""
+    """Nodes that satisfy comparisons of x, y, z with a number, such as "x < 0.01 and z >= 0.5" or "x < 0 or x > 1";
+    "and" binds more closely than "or"."""
 
     text: str
 
     def __post_init__(self):
-        self._parts()
+        self._alternatives()
 
-    def _parts(self):
+    def _alternatives(self) -> list[list[tuple]]:
+        """The comparisons, each an axis, a function and a number: one list, all of which hold, for every "or"."""
         if not isinstance(self.text, str):
             raise refusal("selection", "a text", self.text)
-        parts = [_COMPARISON.fullmatch(part.strip()) for part in self.text.split(" and ")]
-        if not all(parts):
+        return [[self._comparison(part) for part in term.split(" and ")] for term in self.text.split(" or ")]
+
+    def _comparison(self, part: str) -> tuple:
+        found = _COMPARISON.fullmatch(part.strip())
+        if not found:
             raise SceneError(
                 f"selection {shown(self.text)} is not understood; allowed: comparisons of x, y, z with a number "
-                f"(<, <=, >, >=) joined by 'and', as in \"x < 0.01 and z >= 0.5\"; or 'all'"
+                f"(<, <=, >, >=) joined by 'and' and 'or', as in \"x < 0.01 and z >= 0.5\"; or 'all'"
             )
-        return [("xyz".index(p[1]), _COMPARE[p[2]], float(p[3])) for p in parts]
+        return "xyz".index(found[1]), _COMPARE[found[2]], float(found[3])
 
     def select(self, points, sets):
-        mask = np.ones(len(points), dtype=bool)
-        for axis, compare, value in self._parts():
-            mask &= compare(points[:, axis], value)
+        mask = np.zeros(len(points), dtype=bool)
+        for comparisons in self._alternatives():
+            both = np.ones(len(points), dtype=bool)
+            for axis, compare, value in comparisons:
+                both &= compare(points[:, axis], value)
+            mask |= both
         return np.flatnonzero(mask)
 
 

@@ -157,6 +157,9 @@ class Mesh:
         with said_of("" if self.path is None else str(self.path)):
             surface.check_closed()
         object.__setattr__(self, "surface", surface)
+        if self.path is None:  # what it is made of, not what others may write to
+            object.__setattr__(self, "points", surface.points)
+            object.__setattr__(self, "triangles", surface.triangles)
 
     def mass_properties(self) -> MassProperties:
         return MassProperties(*self.surface.mass_properties())

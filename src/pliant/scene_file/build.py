@@ -246,12 +246,12 @@ class Builder(ClothBuilder, RodBuilder, JointBuilder):
             self._load_rigid(body, table, entry, path)
 
     def _load_rigid(self, body: Rigid, table: RigidTable, entry: dict, path: KeyPath) -> None:
-        for index, force in enumerate(table.force):
-            source, where = entry["force"][index]["vector"], (*path, "force", index, "vector")
-            body.force(self._moving(force.vector, source, where) or (0.0, 0.0, 0.0), force.at)
-        for index, torque in enumerate(table.torque):
-            source, where = entry["torque"][index]["vector"], (*path, "torque", index, "vector")
-            body.torque(self._moving(torque.vector, source, where) or (0.0, 0.0, 0.0))
+        for kind in ("force", "torque"):
+            for index, load in enumerate(getattr(table, kind)):
+                source, where = entry[kind][index]["vector"], (*path, kind, index, "vector")
+                vector = self._moving(load.vector, source, where)
+                with self.problems.collect(where, source):
+                    getattr(body, kind)(NO_LOAD["vector"] if vector is None else vector, **given(load, "at"))
 
     def add_contact(self, entry: Any, path: KeyPath) -> None:
         """One of [[contact]]"""

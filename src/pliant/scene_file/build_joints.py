@@ -35,6 +35,9 @@ def given(table: Table, *keys: str) -> dict[str, Any]:
     return {key: getattr(table, key) for key in keys if key in table.model_fields_set}
 
 
+NOTHING = Coordinate()
+"""A coordinate that nothing is said of."""
+
 # What `first` and `second` of a joint are where they are coordinates of its own.
 UNTIED = object()
 
@@ -56,7 +59,8 @@ class JointBuilder:
         if "path" in keys and "length" in options:
             options["length"] = self._moving(options["length"], entry["length"], (*path, "length"))
         if getattr(table, "nodes", None) is not None:
-            options["nodes"] = make_selection(table.nodes)
+            with self.problems.collect((*path, "nodes"), entry["nodes"]):
+                options["nodes"] = make_selection(table.nodes)
         if getattr(table, "motor", None) is not None:
             options["motor"] = self._motor(table.motor, entry["motor"], (*path, "motor"))
         for key in COORDINATES:
@@ -90,12 +94,13 @@ class JointBuilder:
             options["motor"] = self._motor(table.motor, entry["motor"], (*path, "motor"))
         with self.problems.collect(path, entry):
             return Coordinate(**options)
-        return Coordinate()
+        return NOTHING
 
     def _motor(self, table: Table, entry: dict, path: KeyPath) -> Motor | None:
         options = given(table, "velocity", "position", "stiffness", "damping", "max_torque", "max_force")
         for key in {"velocity", "position"} & set(options):
-            options[key] = self._moving(options[key], entry[key], (*path, key))
+            value = self._moving(options[key], entry[key], (*path, key))
+            options[key] = 0.0 if value is None else value  # whatever else is wrong with the motor is found too
         with self.problems.collect(path, entry):
             return Motor(**options)
         return None

@@ -5,6 +5,7 @@ from typing import Any
 from pliant import meshes
 from pliant.errors import SceneError
 from pliant.scene.rods import Rod
+from pliant.scene.sections import Section
 from pliant.scene_file.build_joints import given
 from pliant.scene_file.folder import inside
 from pliant.scene_file.problems import Path as KeyPath
@@ -27,14 +28,14 @@ class RodBuilder:
         if material is None:
             self._fail(entry)
             return
-        shape = self._shape(table, entry, path)
-        if shape is None or not self._countable(table, shape, entry, path):
+        shape, section = self._shape(table, entry, path), self._section(table, entry, path)
+        wrong = shape is None or (table.section is not None and section is None)
+        if wrong or not self._countable(table, shape, entry, path):
             self._fail(entry)
             return
         options = given(table, "position", "rotation", "velocity", *ROD_KEYS, "self_contact", "name")
         options |= given(table, "radius", "edges", "closed", "segments", "normal", "curvature", "straight", "stretched")
-        if table.section is not None:
-            options["section"] = make_section(table.section)
+        options |= {} if section is None else {"section": section}
         rod = self._add(entry, path, lambda: self.scene.add_rod(shape, material, **options))
         if rod is not None:
             self._load_rod(rod, table, entry, path)
@@ -56,6 +57,13 @@ class RodBuilder:
             return meshes.read(inside(self.folder, table.mesh.file), repair=bool(table.mesh.repair))
         return None
 
+    def _section(self, table: RodTable, entry: dict, path: KeyPath) -> Section | None:
+        """The section of a rod; None where none is said, or where it is wrong, which is noted."""
+        if table.section is not None:
+            with self.problems.collect((*path, "section"), entry["section"]):
+                return make_section(table.section)
+        return None
+
     def _countable(self, table: RodTable, shape, entry: dict, path: KeyPath) -> bool:
         """Whether the segments of all rods are not too many; it is noted where they are."""
         edges = table.edges or (shape if table.mesh is None else shape.edges)
@@ -73,7 +81,8 @@ class RodBuilder:
             for index, load in enumerate(getattr(table, kind)):
                 source, where = entry[kind][index], (*path, kind, index)
                 keys = [key for key in ("vector", "velocity", "angular_velocity") if key in source]
-                values = {key: self._moving(getattr(load, key), source[key], (*where, key)) for key in keys}
+                said = {key: self._moving(getattr(load, key), source[key], (*where, key)) for key in keys}
+                values = {key: (0.0, 0.0, 0.0) if value is None else value for key, value in said.items()}
                 with self.problems.collect((*where, "point"), load.point):
                     if load.point >= len(rod):
                         raise SceneError(f"the rod has the points 0 to {len(rod) - 1}")

@@ -1,5 +1,6 @@
 """The tables [[joint]] of a scene file: which keys each type has and what they may hold."""
 
+from math import pi
 from typing import Any
 
 from pydantic import ConfigDict
@@ -11,7 +12,10 @@ from pliant.scene_file.values import (
     Flag,
     Name,
     NonNegative,
+    NotZero,
+    Number,
     Positive,
+    Share,
     Table,
     Text,
     TwoPoints,
@@ -22,7 +26,7 @@ from pliant.scene_file.values import (
     real,
 )
 
-Number = real()
+Swing = real(low=0, high=pi, open_low=True)
 Limits = leaf(lambda value: finite_list(value, 2), "2 finite numbers, [low, high] in radians or metres")
 
 
@@ -48,7 +52,7 @@ class CoordinateTable(Table):
     rest: Number = None
     limit_stiffness: Positive = None
     limit_damping: NonNegative = None
-    restitution: NonNegative = None
+    restitution: Share = None
 
 
 class OptionsTable(Table):
@@ -75,7 +79,7 @@ class BallTable(JointTable):
 
     at: Vector
     axis: Direction = None
-    swing: Positive = None
+    swing: Swing = None
     twist: Limits = None
 
 
@@ -156,7 +160,7 @@ class GearTable(OptionsTable):
 
     first: Text
     second: Text
-    ratio: Number
+    ratio: NotZero
 
 
 class RackTable(OptionsTable):
@@ -164,14 +168,14 @@ class RackTable(OptionsTable):
 
     first: Text
     second: Text
-    radius: Number
+    radius: NotZero
 
 
 class ScrewTable(OptionsTable):
     """type = "screw" """
 
     first: Text
-    lead: Number
+    lead: NotZero
 
 
 class PathTable(Table):

@@ -95,7 +95,7 @@ class FaceIndicesTable(Table):
 
 
 PLACES = {"box": InBoxTable, "sphere": InSphereTable, "halfspace": InHalfSpaceTable, "set": InSetTable}
-WHERE = 'a comparison such as "x < 0.01 and z >= 0.5", or "all"'
+WHERE = 'comparisons such as "x < 0.01 and z >= 0.5" or "x < 0 or x > 1", or "all"'
 Where = leaf(selection_text, WHERE)
 Nodes = one_of(other=Where, what=WHERE, **PLACES, indices=NodeIndicesTable)
 Faces = one_of(other=Where, what=WHERE, **PLACES, indices=FaceIndicesTable)

@@ -5,26 +5,28 @@ from typing import Any
 import numpy as np
 
 from pliant.scene.contact_options import CONTACT_KEYS
-from pliant.scene.rods import NOT_OF_RODS, Rod, RodPoint
-from pliant.scene.sections import SECTIONS, Section
+from pliant.scene.rods import MOST_STRETCHED, NOT_OF_RODS, Rod, RodPoint
+from pliant.scene.sections import SECTIONS, THICKEST, THINNEST, Section
 from pliant.scene_file.loads import MovingVector
 from pliant.scene_file.materials import MaterialOrName
 from pliant.scene_file.schema import PlacedTable, SheetFile
 from pliant.scene_file.values import (
     Flag,
-    Positive,
     Table,
     Vector,
     finite_list,
     leaf,
     number_rows,
     one_of,
-    positive_list,
+    real,
     whole,
 )
 
 ROD_KEYS = tuple(key for key in CONTACT_KEYS if key not in NOT_OF_RODS)
 """What a rod says about its contacts."""
+
+MOST_POINTS = 10_000_000
+"""Numbers of points lie below."""
 
 
 def _points(value: Any) -> list[list[float]]:
@@ -33,8 +35,10 @@ def _points(value: Any) -> list[list[float]]:
 
 def _edges(value: Any) -> list[list[int]]:
     rows = number_rows(value)
-    if any(len(row) != 2 or any(not float(entry).is_integer() for entry in row) for row in rows):
+    if not rows or any(len(row) != 2 or any(not float(entry).is_integer() for entry in row) for row in rows):
         raise ValueError("is not an array of pairs of whole numbers")
+    if not all(0 <= entry < MOST_POINTS for row in rows for entry in row):
+        raise ValueError("is out of range")
     return [[int(entry) for entry in row] for row in rows]
 
 
@@ -42,14 +46,24 @@ def _vectors(value: Any) -> list:
     return _points(value) if isinstance(value, list) and value and isinstance(value[0], list) else finite_list(value, 3)
 
 
+def _sizes(value: Any, count: int) -> list[float]:
+    sizes = finite_list(value, count)
+    if min(sizes) < THINNEST or max(sizes) > THICKEST:
+        raise ValueError("is out of range")
+    return sizes
+
+
+Thick = real(low=THINNEST, high=THICKEST)
+
+
 def _section_table(kind: str) -> type[Table]:
     """A table with one key, the kind of a section, that holds its sizes."""
     names = SECTIONS[kind]
     if len(names) == 1:
-        sizes = Positive
+        sizes = Thick
     else:
-        allowed = f"{len(names)} positive numbers, [{', '.join(names)}]"
-        sizes = leaf(lambda value: positive_list(value, len(names)), allowed)
+        allowed = f"{len(names)} numbers from {THINNEST:g} to {THICKEST:g}, [{', '.join(names)}]"
+        sizes = leaf(lambda value: _sizes(value, len(names)), allowed)
     return type(f"{kind.capitalize()}Section", (Table,), {"__annotations__": {kind: sizes}, "__doc__": f"A {kind}."})
 
 
@@ -59,7 +73,7 @@ Vectors = leaf(_vectors, "3 finite numbers, or an array of such vectors, one for
 class ClampTable(Table):
     """[[rod.clamp]]"""
 
-    point: whole(0, 10_000_000)
+    point: whole(0, MOST_POINTS - 1)
     velocity: MovingVector = None
     angular_velocity: MovingVector = None
 
@@ -67,7 +81,7 @@ class ClampTable(Table):
 class PointForceTable(Table):
     """[[rod.force]]"""
 
-    point: whole(0, 10_000_000)
+    point: whole(0, MOST_POINTS - 1)
     vector: MovingVector
     at: Vector = None
 
@@ -75,7 +89,7 @@ class PointForceTable(Table):
 class PointTorqueTable(Table):
     """[[rod.torque]]"""
 
-    point: whole(0, 10_000_000)
+    point: whole(0, MOST_POINTS - 1)
     vector: MovingVector
 
 
@@ -84,16 +98,16 @@ class RodTable(PlacedTable):
 
     points: leaf(_points, "an array of points [x, y, z]") = None
     mesh: SheetFile = None
-    edges: leaf(_edges, "an array of pairs of point numbers") = None
+    edges: leaf(_edges, "an array of pairs of point numbers from 0") = None
     closed: Flag = None
     segments: whole(1, 1_000_000) = None
     material: MaterialOrName
-    radius: Positive = None
+    radius: Thick = None
     section: one_of(**{kind: _section_table(kind) for kind in SECTIONS}) = None
     normal: Vectors = None
     curvature: Vectors = None
     straight: Flag = None
-    stretched: Positive = None
+    stretched: real(low=1 / MOST_STRETCHED, high=MOST_STRETCHED) = None
     velocity: Vector = None
     self_contact: Flag = None
     clamp: list[ClampTable] = ()

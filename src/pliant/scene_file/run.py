@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path as FilePath
 from typing import Annotated, Any, get_args, get_type_hints
 
-from pydantic import AfterValidator, ConfigDict, create_model
+from pydantic import BeforeValidator, ConfigDict, create_model
 from pydantic_core import PydanticCustomError
 
 from pliant.checks import DEVICES, vector
@@ -21,6 +21,7 @@ from pliant.scene_file.values import (
     Table,
     Text,
     Vector,
+    Whole,
     choice,
     instance,
     leaf,
@@ -61,8 +62,8 @@ class RunTable(Table):
 DEFAULT_SOLVER = "newton"
 """The solver whose options a table without `type` gives."""
 
-OPTION_TYPES = {str: Text, bool: Flag, int: whole(-(2**31), 2**31 - 1), float: Number}
-"""What an option of a solver may be, by its kind in Python."""
+OPTION_TYPES = {str: Text, bool: Flag, int: Whole, float: Number}
+"""What an option of a solver may be, by its kind in Python; how large, the solver says."""
 
 
 class UnknownSolverTable(Table):
@@ -89,7 +90,7 @@ def solver_table(name: str | None) -> type[Table]:
 
 
 def _option(solver: type, name: str, kind: type) -> Any:
-    """The type of one option: of its kind, and such that the solver takes it."""
+    """The type of one option: such that the solver takes it, which knows best what it allows, and of its kind."""
 
     def taken(value: Any) -> Any:
         try:
@@ -98,7 +99,7 @@ def _option(solver: type, name: str, kind: type) -> Any:
             raise PydanticCustomError("scene", "{what}", {"what": str(error)}) from None
         return value
 
-    return Annotated[OPTION_TYPES[kind], AfterValidator(taken)]
+    return Annotated[OPTION_TYPES[kind], BeforeValidator(taken)]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from pliant.scene_file.values import (
     NonNegative,
     Positive,
     Quaternion,
+    Share,
     Size,
     Table,
     Text,
@@ -133,7 +134,6 @@ class DrawingTable(Table):
     repair: Flag = None
 
 
-Share = real(low=0, high=1)
 Groups = whole(0, ALL_GROUPS)
 
 
@@ -231,8 +231,8 @@ class ClothTable(BodyTable):
     wind: list[WindTable] = ()
 
 
-class RadiusLength(Table):
-    """Radius and length [m], along z."""
+class CapsuleSize(Table):
+    """Radius and length [m], along z; without a length it is a ball."""
 
     radius: Positive
     length: NonNegative
@@ -253,19 +253,26 @@ class BoxShape(Table):
 class CapsuleShape(Table):
     """A cylinder with round ends."""
 
-    capsule: RadiusLength
+    capsule: CapsuleSize
+
+
+class RoundSize(Table):
+    """Radius and length [m], along z."""
+
+    radius: Positive
+    length: Positive
 
 
 class CylinderShape(Table):
     """A cylinder."""
 
-    cylinder: RadiusLength
+    cylinder: RoundSize
 
 
 class ConeShape(Table):
     """A cone."""
 
-    cone: RadiusLength
+    cone: RoundSize
 
 
 class PlaneShape(Table):

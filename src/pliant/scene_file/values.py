@@ -59,6 +59,13 @@ def finite(value: Any) -> float:
     return float(value)
 
 
+def not_zero(value: Any) -> float:
+    """A finite number that something can be divided by."""
+    if (result := finite(value)) == 0:
+        raise ValueError("is 0")
+    return result
+
+
 def real(low: float = -math.inf, high: float = math.inf, *, open_low: bool = False, open_high: bool = False) -> Any:
     """The type of a finite number between two bounds, each included unless open."""
 
@@ -75,13 +82,18 @@ def real(low: float = -math.inf, high: float = math.inf, *, open_low: bool = Fal
     return leaf(check, f"a finite number {' and '.join(filter(None, (below, above)))}".strip())
 
 
+def whole_number(value: Any) -> int:
+    """A whole number; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError("is not a whole number")
+    return int(value)
+
+
 def whole(low: int, high: int) -> Any:
     """The type of a whole number between two bounds, both included."""
 
     def check(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            raise ValueError("is not a whole number")
-        if not low <= value <= high:
+        if not low <= whole_number(value) <= high:
             raise ValueError("is out of range")
         return int(value)
 
@@ -252,8 +264,11 @@ def output_name(value: Any) -> str:
 
 
 Number = real()
+Whole = leaf(whole_number, "a whole number")
 Positive = real(low=0, open_low=True)
 NonNegative = real(low=0)
+Share = real(low=0, high=1)
+NotZero = leaf(not_zero, "a finite number, not 0")
 Text = instance(str, "a text")
 Flag = instance(bool, "true or false")
 AnyTable = instance(dict, "a table")

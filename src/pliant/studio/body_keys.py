@@ -8,7 +8,7 @@ from pliant.meshes.sheets import GRID_PATTERNS
 from pliant.scene.held import SPREADS
 from pliant.scene.sections import SECTIONS
 from pliant.scene_file import loads, rods, schema
-from pliant.scene_file.values import Direction, Flag, Inertia, NonNegative, Number, Positive, Table, Vector
+from pliant.scene_file.values import Direction, Flag, Inertia, NonNegative, Number, Positive, Share, Table, Vector
 
 TABLES = (
     {"soft": schema.SoftTable, "cloth": schema.ClothTable, "rigid": schema.RigidTable, "rod": rods.RodTable}
@@ -21,10 +21,10 @@ TABLES = (
 
 KINDS = (
     *((Vector, "vector"), (rods.Vectors, "vector"), (Direction, "direction"), (Flag, "flag"), (Inertia, "numbers")),
-    *((loads.MovingVector, "moving"), (loads.Nodes, "nodes"), (schema.Groups, "groups"), (schema.Share, "number")),
+    *((loads.MovingVector, "moving"), (loads.Nodes, "nodes"), (schema.Groups, "groups"), (Share, "number")),
     *((Number, "number"), (Positive, "number"), (NonNegative, "number")),
 )
-NUMBERS = ("order", "point", "segments", "min_dihedral", "sharp")
+NUMBERS = ("order", "point", "segments", "radius", "stretched", "min_dihedral", "sharp")
 """Keys of other numbers, with bounds of their own."""
 
 CHOICES: dict[str, dict[str, list]] = {

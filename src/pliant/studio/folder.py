@@ -81,6 +81,19 @@ def store(folder: Path, name: str, data: bytes) -> tuple[str, bool]:
     raise SceneError(f"there are too many files named {name!r}")
 
 
+def bring(tables: dict, base: Path, home: Path) -> None:
+    """Put the mesh files that tables name in their folder, which may be that of the examples, into the studio's."""
+    from pliant.scene_file.folder import named_files  # as in scene_text
+
+    if base == home:
+        return
+    for file in sorted(named_files(tables, base.resolve())):
+        path = inside(home, plain_name(file.name, *MESHES))
+        if path.exists() and path.read_bytes() != file.read_bytes():
+            raise SceneError(f"the scene needs the mesh {file.name!r}, and another file of that name is in the folder")
+        store(home, file.name, file.read_bytes())
+
+
 def scenes(folder: Path) -> list[str]:
     """The scene files in a folder."""
     files = folder.glob("*.toml") if folder.is_dir() else ()

@@ -8,6 +8,7 @@ KINDS = (
     *((said.Vector, "point"), (said.TwoPoints, "points"), (said.Direction, "direction"), (said.Limits, "limits")),
     *((said.CoordinateTable, "coordinate"), (said.MotorTable, "motor"), (said.Nodes, "nodes"), (said.Flag, "flag")),
     *((said.Number, "number"), (said.Positive, "number"), (said.NonNegative, "number"), (said.MovingNumber, "moving")),
+    *((said.NotZero, "number"), (said.Swing, "number")),
     *((said.Text, "name"), (list[said.PathTable], "path")),
 )
 UNITS = (

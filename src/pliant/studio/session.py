@@ -150,6 +150,7 @@ class Session(Stage):
         asked = None if sure else folder.question(path, file == self.name, self.history.tables)
         if asked is not None:
             return {"question": asked}
+        folder.bring(self.history.tables, self.base, self.home)
         folder.write_scene(path, self.history.tables)
         self.name, self.saved, self.base = file, True, self.home
         self.history.settle()
