@@ -110,7 +110,7 @@ def _refuse_laws(model, solver: str, allowed: tuple[str, ...]) -> None:
     for own in model.elements.sets:
         if own.law not in allowed:
             raise SceneError(
-                f"pliant.{solver} knows the laws {', '.join(allowed)}, but soft body {_first_body(model, own)!r} is "
+                f"pliant.{solver} knows the laws {', '.join(allowed)}, but body {_first_body(model, own)!r} is "
                 f"{own.law}; use pliant.Newton(), which takes them all"
             )
 
@@ -119,7 +119,7 @@ def _refuse_what_is_no_rows(model, solver: str) -> None:
     for own in model.elements.sets:
         if not own.kind.row_form:
             raise SceneError(
-                f"pliant.{solver} has no rows for {own.kind.name}, which soft body {_first_body(model, own)!r} has; "
+                f"pliant.{solver} has no rows for {own.kind.name}, which body {_first_body(model, own)!r} has; "
                 f"use pliant.Newton(){', or a mesh of order 1' if own.kind.points > 1 else ''}"
             )
     _refuse_laws(model, solver, ROW_LAWS)
@@ -162,7 +162,7 @@ def _refuse_beyond_mixed(options: Mixed, model) -> None:
     for own in model.elements.sets:
         if not own.facts.rotates:
             raise SceneError(
-                f"pliant.Mixed is of laws that see rotations, but soft body {_first_body(model, own)!r} is {own.law}; "
+                f"pliant.Mixed is of laws that see rotations, but body {_first_body(model, own)!r} is {own.law}; "
                 f"use pliant.Linear() or pliant.Newton()"
             )
     if options.system == "kkt":
