@@ -157,7 +157,7 @@ def test_joints_and_contacts_agree_with_newton():
 def test_what_it_cannot_do_is_refused_before_the_first_step():
     scene = pl.Scene()
     scene.add_soft(BAR, pl.Material.corotated(1e5, 0.3, 1000), name="jelly")
-    with pytest.raises(pl.SceneError, match="Linear knows the laws linear, but soft body 'jelly' is corotated"):
+    with pytest.raises(pl.SceneError, match="Linear knows the laws linear, but body 'jelly' is corotated"):
         scene.simulate(0.01, solver=pl.Linear())
     scene = pl.Scene()
     scene.add_soft(BAR, pl.Material.linear(1e5, 0.3, 1000), name="bar")

@@ -165,5 +165,5 @@ def test_what_springs_cannot_be_is_refused():
         pl.Material.springs(1e5, 1000, plasticity=pl.Plasticity(0.1, 1, 0.5))
     scene = pl.Scene()
     scene.add_soft(CUBE, NET, name="net")
-    with pytest.raises(pl.SceneError, match="Linear knows the laws linear, but soft body 'net' is springs"):
+    with pytest.raises(pl.SceneError, match="Linear knows the laws linear, but body 'net' is springs"):
         scene.simulate(0.01, solver=pl.Linear())

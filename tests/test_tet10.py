@@ -286,7 +286,7 @@ def test_linear_and_explicit_steps():
 def test_solvers_of_rows_refuse_them(solver):
     scene = pl.Scene()
     scene.add_soft(box(), pl.Material.corotated(1e5, 0.3, 1000), name="cube")
-    with pytest.raises(pl.SceneError, match=r"has no rows for tets of ten nodes, which soft body 'cube' has"):
+    with pytest.raises(pl.SceneError, match=r"has no rows for tets of ten nodes, which body 'cube' has"):
         scene.simulate(0.01, solver=solver)
 
 

@@ -109,7 +109,7 @@ def test_without_compliance_the_sweeps_are_the_stiffness():
 def test_what_it_cannot_do_is_refused():
     scene = pl.Scene()
     scene.add_soft(CUBE, pl.Material.neohookean(1e5, 0.3, 1000), name="jelly")
-    with pytest.raises(pl.SceneError, match="Xpbd knows the laws linear, corotated, springs, but soft body 'jelly'"):
+    with pytest.raises(pl.SceneError, match="Xpbd knows the laws linear, corotated, springs, but body 'jelly'"):
         scene.simulate(0.01, solver=pl.Xpbd())
     for options in ({"iterations": 0}, {"substeps": 0}, {"compliance": "some"}):
         with pytest.raises(pl.SceneError, match=f"Xpbd {next(iter(options))}"):
