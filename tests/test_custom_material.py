@@ -168,7 +168,7 @@ def test_custom_material_checks_its_other_numbers():
 
 
 def test_dual_solver_refuses_a_custom_law():
-    with pytest.raises(pl.SceneError, match=r"soft body .* is custom; use pliant.Newton"):
+    with pytest.raises(pl.SceneError, match=r"body .* is custom; use pliant.Newton"):
         beam(OURS)[0].simulate(dt=0.01, solver=pl.Dual())
 
 
