@@ -61,6 +61,27 @@ def test_rods_that_hit_each_other_crosswise_stay_on_their_sides(young, speed, ra
         assert apart > 1.2 * radius  # of 2: where rods turn sharply pieces are a little off their lines
 
 
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("segments, place", [(4, 0.075), (6, 0.05), (8, 0.0375)])
+@pytest.mark.filterwarnings("ignore:.*turns so sharply")
+def test_a_hose_of_few_segments_that_falls_on_a_bar_gains_no_energy(segments, place, dt):
+    """Struck where a piece ends or between two points, it bends sharply; where pieces lie must not jump as it does."""
+    scene = pl.Scene()
+    soft = pl.Material.linear(1e6, 0.3, 1000)
+    hose = scene.add_rod([(-0.3, 0, 0), (0.3, 0, 0)], soft, radius=0.01, segments=segments)
+    upright = (0.5**0.5, 0.5**0.5, 0, 0)
+    scene.add_rigid(pl.Capsule(0.01, 0.6), static=True, position=(place, 0, -0.3), rotation=upright)
+    sim = scene.simulate(dt=dt)
+    before, fallen = sim.energy().total, 2.5  # m/s
+    for _ in range(round(0.4 / dt)):
+        sim.step()
+        now = sim.energy().total
+        assert now <= before + 1e-9
+        before = now
+        assert sim.info.converged
+    assert np.abs(sim.rod(hose).velocities).max() < 2 * fallen
+
+
 def linking_number(a: np.ndarray, b: np.ndarray) -> int:
     """How often one closed line (n, 3) goes through another: Gauss's integral, of pairs of straight pieces exactly."""
     total = 0.0

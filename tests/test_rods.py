@@ -442,9 +442,9 @@ def test_pieces_of_neighbours_overlap_however_a_rod_is_bent(seed):
 
 
 def test_pieces_of_smooth_rods_lead_through_their_points():
-    """Of a ring of 24 points they are tangents, and of a straight line as they were made."""
-    angle = 2 * np.pi * np.arange(24) / 24
-    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(24)], axis=1)
+    """Of a ring of 120 points they are tangents, and of a straight line as they were made."""
+    angle = 2 * np.pi * np.arange(120) / 120
+    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(120)], axis=1)
     scene, rubber = pl.Scene(gravity=(0, 0, 0)), pl.Material.linear(1e6, 0.3, 1000)
     scene.add_rod(ring, rubber, radius=0.01, closed=True)
     sim = scene.simulate(1 / 60)

@@ -13,10 +13,10 @@ class RodArms:
     """body (k,): rigid bodies, the points. far (k, 2): the bodies at the other ends of the segments behind and before
     each, or itself; share (k, 2): the parts of these segments into which pieces reach, 0 where there is none.
 
-    A piece is straight and leads about from where it ends in one segment to where it ends in the other, so those of
-    neighbours meet, however a rod is stretched or bent; it is moved towards its point as far as they still do. Where a
-    rod turns sharply pieces cut the corner. It moves as the segments do: what touches it pushes the points at both ends
-    of the segment there (`rows.contacts`), and how frames turn against segments does not matter.
+    A piece is straight and leads from where it ends in one segment to where it ends in the other, so those of
+    neighbours meet, however a rod is stretched or bent; it is moved towards its point by less than keeps them
+    overlapping. Where a rod turns sharply pieces cut the corner. It moves as the segments do: what touches it pushes
+    the points at both ends of these (`rows.contacts`), and how frames turn against segments does not matter.
     """
 
     body: np.ndarray
@@ -27,7 +27,6 @@ class RodArms:
         place = np.full(1 + max(self.far.max(), self.body.max()), -1)
         place[self.body] = np.arange(len(self.body))
         object.__setattr__(self, "place", place)
-        object.__setattr__(self, "work", np.empty((4, len(self.body), 3)))
 
     def pieces(self, solids, position: np.ndarray, rotation: np.ndarray):
         """Rotations (b, 4) from principal axes to those of shapes, places (b, 3) [m] of bodies in these and half
@@ -36,7 +35,7 @@ class RodArms:
         principal, centre, half = solids.principal.copy(), solids.centre.copy(), solids.half_lengths(self.body)
         out = np.empty_like(half)
         pose = (position, rotation, solids.parameter[self.body, 0])
-        given = (self.body, self.far, self.share, self.place, LITTLE, *pose, solids.principal, half, self.work)
+        given = (self.body, self.far, self.share, LITTLE, *pose, solids.principal, half)
         changed = solids.kernels.pieces.place_pieces(*given, principal, centre, out)
         return (principal, centre, out) if changed else None
 

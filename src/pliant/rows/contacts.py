@@ -31,7 +31,7 @@ def fill(
     if not len(contacts):
         return Rows.empty(np.zeros(1, np.int64)), np.zeros(0, np.int64), rolling.no_rolling(0)
     moving = (contacts.body >= 0) & ~model.immobile[contacts.body] if model.body_count else contacts.body >= 0
-    ends, part, centre = _ends(model, contacts, pose)
+    ends, *moving_parts = _ends(model, contacts, pose)
     there = contacts.weight != 0  # columns one by one, which is quicker than a sum over rows
     width = there[:, 0] + 0 + there[:, 1] + there[:, 2] + there[:, 3]
     for column in (ends >= 0).reshape(len(contacts), -1).T:
@@ -42,7 +42,7 @@ def fill(
     if model.bounce is not None:
         restitution = restitution * model.bounce[contacts.thing].min(axis=1)
     threshold = 2 * h * model.acceleration_bound
-    sides = (contacts.node, contacts.weight, ends, part, centre)
+    sides = (contacts.node, contacts.weight, ends, *moving_parts)
     geometry = (contacts.point, contacts.normal, contacts.gap, allowed)
     passed = np.full(len(contacts), np.nan)
     if (restitution > 0.0).any():
@@ -57,14 +57,17 @@ def fill(
 
 def _ends(model, contacts: Contacts, pose: tuple) -> tuple[np.ndarray, ...]:
     """The rigid bodies (k, 2, m) of both sides that can move, -1 for none, their parts in how the point that is touched
-    moves, and the place (k, 2, 3) [m] about which they turn it: of rods, m = 3, also the points beside one."""
+    moves, those across a direction (k, 2, 3), that, and the place (k, 2, 3) [m] about which they turn it: of rods,
+    m = 3, also the points beside one (`find_ends`)."""
     arms, count, position = model.colliders.arms, len(contacts), pose[0]
-    most = 1 if arms is None else 3
-    out = np.full((count, 2, most), -1, np.int64), np.empty((count, 2, most)), np.empty((count, 2, 3))
+    shape = (count, 2, 1 if arms is None else 3)
+    out = np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape), np.zeros((count, 2, 3))
     known = (NOWHERE, NO_SHARES, NO_ENDS) if arms is None else (arms.place, arms.share, arms.far)
     pieces = (position, NOTHING) if arms is None else model.colliders.pieces(*pose)
-    model.device.contacts.find_ends(contacts.body, contacts.point, *known, model.immobile, position, *pieces, *out)
-    return out
+    centre = np.empty((count, 2, 3))
+    numbers = (contacts.body, contacts.point, *known, model.immobile, position, *pieces)
+    model.device.contacts.find_ends(*numbers, *out, centre)
+    return *out, centre
 
 
 def deepest_between(started: Contacts, contacts: Contacts) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.formulas.contact import contact_target
 from pliant.formulas.joints import cross_matrix, tangent_frame
-from pliant.formulas.matrix3 import add, dot, multiply, scale, subtract
+from pliant.formulas.matrix3 import add, dot, multiply, norm, scale, subtract
 from pliant.jit import kernel
 from pliant.kernels.lanes import LANES
 
@@ -134,11 +134,9 @@ def _row(a, i):
 
 @kernel
 def _piece_shares(point, origin, half, here, behind, before, share, own):
-    """How the point that is touched of a piece moves with the other ends of the segments behind and before its point.
-
-    A piece leads from share[own, 0] of the way to `behind` to share[own, 1] of that to `before`, and lies off this line
-    by a part of what its point does, all of that where this is next to nothing.
-    """
+    """How the point that is touched of a piece moves: shares in the line from share[own, 0] of the way to `behind` to
+    share[own, 1] of that to `before`; in the way from there to its point, by a part of which it is moved towards it;
+    that part, and that way."""
     to_behind = scale(share[own, 0], subtract(behind, here))
     to_before = scale(share[own, 1], subtract(before, here))
     along, middle = subtract(to_before, to_behind), scale(0.5, add(to_before, to_behind))
@@ -150,40 +148,70 @@ def _piece_shares(point, origin, half, here, behind, before, share, own):
     part, way = 1.0, dot(off, off)
     if way > 1e-12 * square:
         part = min(max(dot(subtract(subtract(origin, here), middle), off) / way, 0.0), 1.0)
-    return (1.0 - at - part * (1.0 - beside)) * share[own, 0], (at - part * beside) * share[own, 1]
+    on_line = ((1.0 - at) * share[own, 0], at * share[own, 1])
+    return on_line, (-(1.0 - beside) * share[own, 0], -beside * share[own, 1]), part, off
 
 
 @kernel
 def find_ends(
-    body, point, place, share, far, immobile, position, origin, half, ends_out, part_out, centre_out
+    body, point, place, share, far, immobile, position, origin, half, ends_out, part_out, bend_out, off_out, centre_out
 ):  # fmt: skip
     """Rigid bodies ends_out (k, 2, m) that move the points (k, 3) touched of bodies (k, 2) at positions (b, 3), -1 for
-    those that are immobile (b,), with what parts, and places centre_out (k, 2, 3) about which they turn them.
+    those that are immobile (b,), by what parts of their motion, and by what parts of that without what is along off_out
+    (k, 2, 3), times its square; and places centre_out (k, 2, 3) about which they turn them.
 
     A body by itself moves all of it. A point of a rod, with a `place` (b,) among pieces, at origins (b, 3) and so long
     to both sides, half (p,) [m], that reach by shares (p, 2) into segments to the bodies far (p, 2), moves what is
     touched of its piece together with these, as the piece follows them, whatever frames do, and turns it about the line
-    on which the piece lies.
+    on which the piece lies. Moved towards its point by w / (1 + w^2 / m^2)^(1/2) of a way w, it follows changes of w by
+    that part c, along w by c^3: c (1 - (1 - c^2) w w^T / w^2).
     """
     for k in range(len(body)):
         for side in range(2):
             b = body[k, side]
             if b < 0:
                 continue
-            centre, own = _row(position, b), (place[b] if b < len(place) else np.int64(-1))
+            here, own = _row(position, b), (place[b] if b < len(place) else np.int64(-1))
+            centre = here
             ends_out[k, side, 0], part_out[k, side, 0] = (np.int64(-1) if immobile[b] else b), 1.0
             if own >= 0:
                 behind, before = _row(position, far[own, 0]), _row(position, far[own, 1])
-                shares = _piece_shares(_row(point, k), _row(origin, b), half[own], centre, behind, before, share, own)
-                part_out[k, side, 0] = 1.0 - shares[0] - shares[1]
-                centre = scale(part_out[k, side, 0], centre)
+                given = (_row(point, k), _row(origin, b), half[own], here, behind, before)
+                line, way, part, off = _piece_shares(*given, share, own)
+                lost = math.sqrt(max(1.0 - part * part, 0.0)) / max(norm(off), 1e-300)
+                off_out[k, side, 0], off_out[k, side, 1], off_out[k, side, 2] = scale(lost, off)
                 for end in range(2):
-                    other = far[own, end]
-                    if shares[end] != 0.0:
-                        part_out[k, side, 1 + end] = shares[end]
+                    other, there = far[own, end], before if end else behind
+                    part_out[k, side, 0] -= line[end]
+                    bend_out[k, side, 0] -= part * way[end]
+                    centre = add(centre, scale(line[end] + part * way[end], subtract(there, here)))
+                    if share[own, end] != 0.0:
+                        part_out[k, side, 1 + end], bend_out[k, side, 1 + end] = line[end], part * way[end]
                         ends_out[k, side, 1 + end] = np.int64(-1) if immobile[other] else other
-                centre = add(centre, add(scale(shares[0], behind), scale(shares[1], before)))
             centre_out[k, side, 0], centre_out[k, side, 1], centre_out[k, side, 2] = centre
+
+
+@kernel
+def _across(directions, off):
+    """Directions (9) less what they have of a vector: d - (d . off) off, each."""
+    a = directions[0] * off[0] + directions[1] * off[1] + directions[2] * off[2]
+    b = directions[3] * off[0] + directions[4] * off[1] + directions[5] * off[2]
+    c = directions[6] * off[0] + directions[7] * off[1] + directions[8] * off[2]
+    return (
+        directions[0] - a * off[0], directions[1] - a * off[1], directions[2] - a * off[2],
+        directions[3] - b * off[0], directions[4] - b * off[1], directions[5] - b * off[2],
+        directions[6] - c * off[0], directions[7] - c * off[1], directions[8] - c * off[2],
+    )  # fmt: skip
+
+
+@kernel
+def _blend(a, x, b, y):
+    """a x + b y of two blocks (9)."""
+    return (
+        a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2],
+        a * x[3] + b * y[3], a * x[4] + b * y[4], a * x[5] + b * y[5],
+        a * x[6] + b * y[6], a * x[7] + b * y[7], a * x[8] + b * y[8],
+    )  # fmt: skip
 
 
 @kernel
@@ -192,6 +220,8 @@ def fill_contacts(
     weight,
     ends,
     part,
+    bend,
+    off,
     centre,
     point,
     normal,
@@ -217,10 +247,10 @@ def fill_contacts(
 ):
     """Jacobian, target and bounds of every contact block.
 
-    node, weight (k, 4): nodes of both sides and their shares, negative on the second side; ends, part, centre: rigid
-    bodies of the sides, see `find_ends`. gap (k,) [m] is that at the velocities u_at, allowed (k,) the one with which
-    the step may end. passed (k,) [m/s]: speeds with which contacts end impacts that are passed on, no number where
-    Newton's law of the contact alone counts.
+    node, weight (k, 4): nodes of both sides and their shares, negative on the second side; ends, part, bend, off,
+    centre: rigid bodies of the sides, see `find_ends`. gap (k,) [m] is that at the velocities u_at, allowed (k,) the
+    one with which the step may end. passed (k,) [m/s]: speeds with which contacts end impacts that are passed on, no
+    number where Newton's law of the contact alone counts.
     """
     for k in range(node.shape[0]):
         s, lane = slice_[k], lane_[k]
@@ -237,14 +267,18 @@ def fill_contacts(
         for side in range(2):
             arm = subtract((point[k, 0], point[k, 1], point[k, 2]), _place(centre, k, side))
             turned = multiply(directions, cross_matrix(arm))
+            across = _across(directions, _place(off, k, side))
             for end in range(ends.shape[2]):
                 if ends[k, side, end] < 0:
                     continue
-                sign, triple = (1.0 - 2.0 * side) * part[k, side, end], node_count + 2 * ends[k, side, end]
-                _store(directions, sign, triple, entry, lane, triples, jacobian)
-                _store(turned, -sign, triple + 1, entry + 1, lane, triples, jacobian)
-                before += sign * (_along(directions, triple, u_before) - _along(turned, triple + 1, u_before))
-                rate += sign * (_along(directions, triple, u_at) - _along(turned, triple + 1, u_at))
+                sign, triple = 1.0 - 2.0 * side, node_count + 2 * ends[k, side, end]
+                pushed = _blend(part[k, side, end], directions, bend[k, side, end], across)
+                _store(pushed, sign, triple, entry, lane, triples, jacobian)
+                _store(turned, -sign * part[k, side, end], triple + 1, entry + 1, lane, triples, jacobian)
+                turning = part[k, side, end] * _along(turned, triple + 1, u_before)
+                before += sign * (_along(pushed, triple, u_before) - turning)
+                turning = part[k, side, end] * _along(turned, triple + 1, u_at)
+                rate += sign * (_along(pushed, triple, u_at) - turning)
                 entry += 2
         own = restitution[k] if passed[k] != passed[k] else 0.0
         target[s, 0, lane] = contact_target(gap[k], allowed[k], rate, before, own, threshold, h)

@@ -7,10 +7,9 @@ from pliant.formulas.rotation import quaternion_matrix, quaternion_multiply, rot
 from pliant.jit import kernel
 from pliant.kernels.shapes import BOX
 
-# How far apart, in parts of how wide they are, pieces of neighbours may end in the segment between them: they overlap.
-APART = 1.4
-# Passes over all pieces in which those that end further apart give way.
-PASSES = 32
+# How far pieces are moved towards their points at most, in parts of how wide they are: those of neighbours, which else
+# end in one place of the segment between them, overlap then, whatever way each is moved.
+MOVED = 0.7
 
 
 @kernel
@@ -46,78 +45,36 @@ def _straight(behind, before, wide):
 
 
 @kernel
-def _part(way, other, most):
-    """The largest part, up to 1, of a way that ends no further than `most` from another, or none where no part does."""
-    apart = subtract(way, other)
-    if dot(apart, apart) <= most * most:
-        return 1.0
-    a, b, c = dot(way, way), dot(way, other), dot(other, other) - most * most
-    root = b * b - a * c
-    return min(max((b + math.sqrt(root)) / a, 0.0), 1.0) if root > 0.0 and a > 0.0 else 0.0
-
-
-@kernel
-def _let_meet(far, place, wide, ways_inout):
-    """Shortens ways (k, 3) until those of neighbours, far (k, 2) as entries `place` (b,), -1 for none, differ by
-    APART of their widths at most: of two the longer one gives way."""
-    none = (0.0, 0.0, 0.0)
-    for _ in range(PASSES):
-        shortened = False
-        for k in range(len(far)):
-            for side in range(2):
-                j = place[far[k, side]]
-                if j == k:
-                    continue
-                own, other = _triple(ways_inout, k), none if j < 0 else _triple(ways_inout, j)
-                if dot(own, own) < dot(other, other):
-                    continue
-                part = _part(own, other, APART * wide[k])
-                if part < 1.0 - 1e-9:
-                    shortened = True
-                    _write(ways_inout, k, scale(part, own))
-        if not shortened:
-            break
-
-
-@kernel
 def place_pieces(
-    body, far, share, place, little, position, rotation, wide, principal, half, work, principal_inout, centre_inout,
-    half_out
+    body, far, share, little, position, rotation, wide, principal, half, principal_inout, centre_inout, half_out
 ):  # fmt: skip
-    """Where pieces (k,) of the bodies `body`, with these positions (b, 3) and rotations (b, 4), lie: about between
-    points share (k, 2) of the ways to the bodies far (k, 2), behind and before them, but moved towards their bodies
-    as far as neighbours still meet; how many have changed. place (b,): the entries of bodies, -1 for none; work (4, k,
-    3).
+    """Where pieces (k,) of the bodies `body`, with these positions (b, 3) and rotations (b, 4), lie: between points
+    share (k, 2) of the ways to the bodies far (k, 2), behind and before them, but moved towards their bodies by all of
+    a small way, and less and less of a long one, up to MOVED of their width; how many have changed.
 
     A piece, `wide` (k,) [m] to its sides, is as half (k,) [m] long to either side of its middle as it was made, with
     rotations principal (b, 4) from principal axes to its own and its body at centre_inout (b, 3) [m] in these, and
     stays so where its ends lie within the part `little` of that of where they ought to; the others get lengths,
     rotations and places of their own.
     """
-    changed, middles, directions, straight, ways = 0, work[0], work[1], work[2], work[3]
+    changed = 0
     for k in range(len(body)):
-        here = _triple(position, body[k])
+        i, here = body[k], _triple(position, body[k])
         behind = scale(share[k, 0], subtract(_triple(position, far[k, 0]), here))
         before = scale(share[k, 1], subtract(_triple(position, far[k, 1]), here))
         middle, direction, long, way = _straight(behind, before, wide[k])
-        _write(middles, k, middle)
-        _write(directions, k, direction)
-        _write(ways, k, way)
-        straight[k, 0], straight[k, 1] = long, norm(way)
-    _let_meet(far, place, wide, ways)
-    for k in range(len(body)):
-        i, half_out[k] = body[k], half[k]
+        off = norm(way)
+        moved = off / math.hypot(1.0, off / (MOVED * wide[k]))
+        middle = add(middle, scale(moved / max(off, 1e-300), way))
+        long += min(moved * off / max(long, 1e-300), moved)  # what ends moved outwards lack in a turn
+        half_out[k] = half[k]
         q, p = (rotation[i, 0], rotation[i, 1], rotation[i, 2], rotation[i, 3]), principal[i]
         frame = quaternion_matrix(quaternion_multiply(q, (p[0], -p[1], -p[2], -p[3])))
-        way, long = _triple(ways, k), straight[k, 0]
-        moved = norm(way)
-        long += min(moved * straight[k, 1] / max(long, 1e-300), moved)  # what ends moved outwards lack in a turn
-        middle = transpose_multiply_vector(frame, add(_triple(middles, k), way))
-        direction = transpose_multiply_vector(frame, _triple(directions, k))
+        middle, direction = transpose_multiply_vector(frame, middle), transpose_multiply_vector(frame, direction)
         was, reach = scale(-1.0, _triple(centre_inout, i)), scale(long, direction)
-        off = norm(subtract(subtract(middle, reach), (was[0], was[1], was[2] - half[k])))
-        off = max(off, norm(subtract(add(middle, reach), (was[0], was[1], was[2] + half[k]))))
-        if off <= little * half[k]:
+        apart = norm(subtract(subtract(middle, reach), (was[0], was[1], was[2] - half[k])))
+        apart = max(apart, norm(subtract(add(middle, reach), (was[0], was[1], was[2] + half[k]))))
+        if apart <= little * half[k]:
             continue
         changed += 1
         half_out[k], turn = long, _towards(direction)
