@@ -109,7 +109,7 @@ def step_softness(model, given: np.ndarray, dtype, h: float) -> np.ndarray:
     """Softness (slices, 3, LANES) of joints in a step of h [s]: the one given, or less where elements hold what they
     connect; the same in all steps of a length."""
     blocks, known = model.joints, model.__dict__.get("_step_softness")
-    if not _on_elements(model):
+    if np.dtype(dtype).itemsize == 4 or not _on_elements(model):
         return given
     if known is None or known[0] != h or known[1] is not given:
         softness, least = SOFTNESS[np.dtype(dtype).itemsize]
